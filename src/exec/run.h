@@ -1,0 +1,36 @@
+/* run.h: one execution of a schedule. An error does not stop a run: the remaining steps still move
+ * their messages, so that other ranks do not hang, and the first error is reported at the end. */
+#ifndef SK_RUN_H
+#define SK_RUN_H
+
+#include "exec/wire.h"
+#include "sched/sched.h"
+
+typedef struct sk_run {
+    const struct sk_sched_view *sched;
+    sk_wire *wire;
+    void *buf[SK_NBUFS];
+    int64_t *packet_used; /* one per packet of the schedule, NULL when there are none */
+    int64_t *packet_got;
+    uint32_t round;
+    bool posted; /* the round's transfers are under way */
+    sk_status status;
+} sk_run;
+
+/* Bytes of caller's memory a run needs for its packets, beside the schedule's scratch. */
+static inline int64_t sk_run_packet_bytes(const sk_sched *s)
+{
+    return 2 * (int64_t)sizeof(int64_t) * sk_sched_view(s)->npackets;
+}
+
+/* `scratch` has sk_sched_view(s)->scratch bytes aligned to 64, `packets` sk_run_packet_bytes(s). */
+void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
+                 void *packets);
+
+/* Go as far as possible without waiting: SK_AGAIN, or the run's result. */
+sk_status sk_run_poll(sk_run *r);
+
+/* Go to the end. */
+sk_status sk_run_wait(sk_run *r);
+
+#endif

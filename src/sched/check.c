@@ -1,0 +1,122 @@
+/* check.c: do steps of one round get in each other's way? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/sched.h"
+
+typedef struct touch {
+    int64_t lo, hi;
+    uint32_t buf, step;
+    bool write;
+} touch;
+
+typedef struct touches {
+    touch *at;
+    size_t n, cap;
+    bool failed;
+} touches;
+
+static void add(touches *t, uint32_t buf, int64_t lo, int64_t hi, uint32_t step, bool write)
+{
+    if (lo >= hi || t->failed)
+        return;
+    if (t->n && t->at[t->n - 1].step == step && t->at[t->n - 1].buf == buf &&
+        t->at[t->n - 1].write == write && t->at[t->n - 1].hi == lo) {
+        t->at[t->n - 1].hi = hi;
+        return;
+    }
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? 2 * t->cap : 64;
+        touch *p = realloc(t->at, cap * sizeof *p);
+        if (!p) {
+            t->failed = true;
+            return;
+        }
+        t->at = p;
+        t->cap = cap;
+    }
+    t->at[t->n++] = (touch){lo, hi, buf, step, write};
+}
+
+/* Element by element: the holes of a type belong to nobody. */
+static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint32_t step, bool write)
+{
+    const sk_type *ty = &v->types[s.type];
+    if (s.len == 0)
+        return;
+    if (ty->contig) {
+        add(t, s.buf, s.off, s.off + s.len, step, write);
+        return;
+    }
+    for (int64_t i = 0; i < s.len / ty->size; i++) {
+        int64_t at = s.off + i * ty->extent + ty->true_lb;
+        add(t, s.buf, at, at + ty->true_extent, step, write);
+    }
+}
+
+static void add_packet(touches *t, const struct sk_sched_view *v, const sk_step *st, uint32_t step,
+                       bool write)
+{
+    const sk_packet_room *p = &v->packets[st->packet];
+    add(t, SK_SCRATCH, p->off, p->off + p->cap, step, write);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+    const touch *a = pa, *b = pb;
+    if (a->buf != b->buf)
+        return a->buf < b->buf ? -1 : 1;
+    if (a->lo != b->lo)
+        return a->lo < b->lo ? -1 : 1;
+    return 0;
+}
+
+/* Sorted by place, the reach of reads and of writes so far is enough to see any conflict. */
+static const touch *clash(touches *t, const touch **other)
+{
+    qsort(t->at, t->n, sizeof *t->at, by_place);
+    const touch *far[2] = {NULL, NULL}; /* furthest read, furthest write */
+    for (size_t i = 0; i < t->n; i++) {
+        const touch *x = &t->at[i];
+        for (int w = 0; w < 2; w++) {
+            if ((w || x->write) && far[w] && far[w]->buf == x->buf && far[w]->hi > x->lo) {
+                *other = far[w];
+                return x;
+            }
+        }
+        const touch **f = &far[x->write];
+        if (!*f || (*f)->buf != x->buf || (*f)->hi < x->hi)
+            *f = x;
+    }
+    return NULL;
+}
+
+bool sk_sched_disjoint(const sk_sched *s, char *why, size_t size)
+{
+    const struct sk_sched_view *v = sk_sched_view(s);
+    touches t = {0};
+    bool ok = true;
+    for (uint32_t r = 0; r < v->nrounds && ok; r++) {
+        const sk_round *rd = &v->rounds[r];
+        t.n = 0;
+        for (uint32_t i = rd->first; i < rd->first + rd->nrecv + rd->nsend + rd->nlocal; i++) {
+            const sk_step *st = &v->steps[i];
+            if (st->kind >= SK_STEP_PUT)
+                add_packet(&t, v, st, i, st->kind == SK_STEP_PUT || st->kind == SK_STEP_PRECV);
+            add_span(&t, v, st->a, i, false);
+            add_span(&t, v, st->b, i, true);
+        }
+        const touch *other = NULL, *x = t.n ? clash(&t, &other) : NULL;
+        if (x) {
+            snprintf(why, size, "round %u: steps %u and %u both touch buffer %u at byte %lld", r,
+                     other->step - rd->first, x->step - rd->first, x->buf, (long long)x->lo);
+            ok = false;
+        }
+    }
+    if (t.failed) {
+        snprintf(why, size, "out of memory");
+        ok = false;
+    }
+    free(t.at);
+    return ok;
+}

@@ -1,0 +1,320 @@
+/* sched.c: append steps, then freeze them into rounds. */
+#include "sched/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/packet.h"
+
+enum { SCRATCH_ALIGN = 64, MAX_PACKETS = UINT16_MAX };
+
+struct sk_sched {
+    struct sk_sched_view v; /* its pointers are this schedule's own memory */
+    sk_step *steps;
+    uint32_t *round_of; /* while building: the round of each step */
+    sk_round *rounds;
+    sk_type *types;
+    sk_packet_room *packets;
+    uint32_t cap, packet_cap;
+    uint32_t round; /* while building: current round */
+    bool round_used;
+    sk_status status; /* first failed append */
+};
+
+sk_sched *sk_sched_new(const sk_type *types, uint32_t ntypes)
+{
+    sk_sched *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->types = calloc(ntypes, sizeof *types);
+    if (!s->types) {
+        free(s);
+        return NULL;
+    }
+    memcpy(s->types, types, ntypes * sizeof *types);
+    s->v.types = s->types;
+    s->v.ntypes = ntypes;
+    return s;
+}
+
+void sk_sched_free(sk_sched *s)
+{
+    if (!s)
+        return;
+    free(s->steps);
+    free(s->round_of);
+    free(s->rounds);
+    free(s->types);
+    free(s->packets);
+    free(s);
+}
+
+static void fail(sk_sched *s, sk_status st)
+{
+    if (!s->status)
+        s->status = st;
+}
+
+/* Room for one more in an array that doubles; false marks the schedule. */
+static bool grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t cap)
+{
+    if (n < cap)
+        return true;
+    if (cap > UINT32_MAX / 2) {
+        fail(s, SK_TOOBIG);
+        return false;
+    }
+    void *p = realloc(*array, (size_t)(cap ? 2 * cap : 16) * size);
+    if (!p) {
+        fail(s, SK_NOMEM);
+        return false;
+    }
+    *array = p;
+    return true;
+}
+
+static bool span_ok(const sk_sched *s, const sk_span *sp)
+{
+    if (sp->type >= s->v.ntypes || sp->buf >= SK_NBUFS || sp->len < 0)
+        return false;
+    const sk_type *t = &s->types[sp->type];
+    return t->contig || (t->size > 0 && sp->len % t->size == 0);
+}
+
+static void append(sk_sched *s, const sk_step *st)
+{
+    if (s->status)
+        return;
+    if ((st->a.len && !span_ok(s, &st->a)) || (st->b.len && !span_ok(s, &st->b)) || st->peer < -1) {
+        fail(s, SK_BADARG);
+        return;
+    }
+    uint32_t n = s->v.nsteps;
+    void *steps = s->steps, *round_of = s->round_of;
+    bool ok = grow(s, &steps, sizeof *s->steps, n, s->cap);
+    s->steps = steps;
+    ok = ok && grow(s, &round_of, sizeof *s->round_of, n, s->cap);
+    s->round_of = round_of;
+    if (!ok)
+        return;
+    if (n == s->cap)
+        s->cap = s->cap ? 2 * s->cap : 16;
+    s->steps[n] = *st;
+    s->round_of[n] = s->round;
+    s->v.nsteps++;
+    s->round_used = true;
+}
+
+void sk_send(sk_sched *s, sk_span from, int peer)
+{
+    if (from.len)
+        append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from});
+}
+
+void sk_recv(sk_sched *s, sk_span to, int peer)
+{
+    if (to.len)
+        append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to});
+}
+
+void sk_copy(sk_sched *s, sk_span from, sk_span to)
+{
+    if (from.len != to.len)
+        fail(s, SK_BADARG);
+    else if (from.len && !(from.buf == to.buf && from.off == to.off && from.type == to.type))
+        append(s, &(sk_step){.kind = SK_STEP_COPY, .peer = -1, .a = from, .b = to});
+}
+
+void sk_reduce(sk_sched *s, sk_span in, sk_span inout)
+{
+    if (in.len != inout.len || in.type != inout.type)
+        fail(s, SK_BADARG);
+    else if (in.len)
+        append(s, &(sk_step){.kind = SK_STEP_REDUCE, .peer = -1, .a = in, .b = inout});
+}
+
+void sk_fence(sk_sched *s)
+{
+    if (s->round_used)
+        s->round++;
+    s->round_used = false;
+}
+
+void sk_send_signal(sk_sched *s, int peer)
+{
+    append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer});
+}
+
+void sk_recv_signal(sk_sched *s, int peer)
+{
+    append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer});
+}
+
+static int64_t take_scratch(sk_sched *s, int64_t bytes)
+{
+    if (bytes < 0 || bytes > INT64_MAX - s->v.scratch - SCRATCH_ALIGN) {
+        fail(s, SK_TOOBIG);
+        return 0;
+    }
+    int64_t off = s->v.scratch;
+    s->v.scratch += (bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+    return off;
+}
+
+sk_span sk_scratch(sk_sched *s, int64_t bytes)
+{
+    return (sk_span){.off = take_scratch(s, bytes), .len = bytes, .buf = SK_SCRATCH};
+}
+
+sk_span sk_scratch_typed(sk_sched *s, uint32_t type, int64_t count)
+{
+    const sk_type *t = &s->types[type];
+    int64_t lo, hi;
+    sk_type_bounds(t, count, &lo, &hi);
+    return (sk_span){.off = take_scratch(s, hi - lo) - lo,
+                     .len = count * t->size,
+                     .type = type,
+                     .buf = SK_SCRATCH};
+}
+
+int sk_packet(sk_sched *s, int records, int64_t bytes)
+{
+    uint32_t n = s->v.npackets;
+    if (records < 0 || n >= MAX_PACKETS) {
+        fail(s, SK_TOOBIG);
+        return 0;
+    }
+    void *packets = s->packets;
+    if (!grow(s, &packets, sizeof *s->packets, n, s->packet_cap))
+        return 0;
+    s->packets = packets;
+    if (n == s->packet_cap)
+        s->packet_cap = n ? 2 * n : 16;
+    int64_t cap = sk_packet_bytes(records, bytes);
+    s->packets[n] = (sk_packet_room){.off = take_scratch(s, cap), .cap = cap};
+    s->v.npackets++;
+    return (int)n;
+}
+
+static void packet_step(sk_sched *s, sk_step st, int packet)
+{
+    if (packet < 0 || (uint32_t)packet >= s->v.npackets) {
+        fail(s, SK_BADARG);
+        return;
+    }
+    st.packet = (uint16_t)packet;
+    append(s, &st);
+}
+
+void sk_put(sk_sched *s, int packet, int key, sk_span from)
+{
+    packet_step(s, (sk_step){.kind = SK_STEP_PUT, .peer = -1, .lo = key, .a = from}, packet);
+}
+
+void sk_packet_send(sk_sched *s, int packet, int lo, int hi, int peer)
+{
+    packet_step(s, (sk_step){.kind = SK_STEP_PSEND, .peer = peer, .lo = lo, .hi = hi}, packet);
+}
+
+void sk_packet_recv(sk_sched *s, int packet, int peer)
+{
+    packet_step(s, (sk_step){.kind = SK_STEP_PRECV, .peer = peer}, packet);
+}
+
+void sk_get(sk_sched *s, int packet, int key, sk_span to)
+{
+    packet_step(s, (sk_step){.kind = SK_STEP_GET, .peer = -1, .lo = key, .b = to}, packet);
+}
+
+/* Receives first, so that they are posted before the sends of the same round reach anyone. */
+static int class_of(const sk_step *st)
+{
+    switch (st->kind) {
+    case SK_STEP_RECV:
+    case SK_STEP_PRECV:
+        return 0;
+    case SK_STEP_SEND:
+    case SK_STEP_PSEND:
+        return 1;
+    default:
+        return 2;
+    }
+}
+
+sk_status sk_sched_freeze(sk_sched *s)
+{
+    if (s->status)
+        return s->status;
+    uint32_t n = s->v.nsteps;
+    uint32_t nrounds = n ? s->round_of[n - 1] + 1 : 0;
+    sk_step *sorted = calloc(n ? n : 1, sizeof *sorted);
+    s->rounds = calloc(nrounds ? nrounds : 1, sizeof *s->rounds);
+    if (!sorted || !s->rounds) {
+        free(sorted);
+        return s->status = SK_NOMEM;
+    }
+    uint32_t at = 0;
+    for (uint32_t r = 0, i = 0; r < nrounds; r++) {
+        uint32_t end = i, count[3] = {0};
+        while (end < n && s->round_of[end] == r)
+            end++;
+        s->rounds[r].first = at;
+        for (int cls = 0; cls < 3; cls++)
+            for (uint32_t k = i; k < end; k++)
+                if (class_of(&s->steps[k]) == cls) {
+                    sorted[at++] = s->steps[k];
+                    count[cls]++;
+                }
+        s->rounds[r].nrecv = count[0];
+        s->rounds[r].nsend = count[1];
+        s->rounds[r].nlocal = count[2];
+        if (s->v.max_transfers < count[0] + count[1])
+            s->v.max_transfers = count[0] + count[1];
+        i = end;
+    }
+    free(s->steps);
+    free(s->round_of);
+    s->steps = sorted;
+    s->round_of = NULL;
+    s->v.steps = sorted;
+    s->v.rounds = s->rounds;
+    s->v.nrounds = nrounds;
+    s->v.packets = s->packets;
+    s->status = SK_BADARG; /* frozen: any further append is a mistake */
+    return SK_OK;
+}
+
+const struct sk_sched_view *sk_sched_view(const sk_sched *s)
+{
+    return &s->v;
+}
+
+sk_sched_stats sk_sched_count(const sk_sched *s)
+{
+    sk_sched_stats c = {.scratch = s->v.scratch};
+    for (uint32_t i = 0; i < s->v.nsteps; i++) {
+        const sk_step *st = &s->v.steps[i];
+        switch (st->kind) {
+        case SK_STEP_RECV:
+        case SK_STEP_PRECV:
+            c.recvs++;
+            c.recv_bytes += st->b.len;
+            break;
+        case SK_STEP_SEND:
+        case SK_STEP_PSEND:
+            c.sends++;
+            c.send_bytes += st->a.len;
+            break;
+        case SK_STEP_REDUCE:
+            c.reduces++;
+            c.reduce_bytes += st->a.len;
+            break;
+        default:
+            c.copies++;
+            c.copy_bytes += st->kind == SK_STEP_GET ? st->b.len : st->a.len;
+        }
+    }
+    for (uint32_t r = 0; r < s->v.nrounds; r++)
+        c.rounds += s->v.rounds[r].nrecv + s->v.rounds[r].nsend > 0;
+    return c;
+}

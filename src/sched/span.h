@@ -1,0 +1,45 @@
+/* span.h: what a step touches. A span is (buffer, offset, length), never a pointer, so a schedule
+ * can be kept and run again on other buffers. */
+#ifndef SK_SPAN_H
+#define SK_SPAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The layout of a datatype as far as planning needs it. Index 0 of every type table is the byte.
+ * `contig`: the packed bytes are the memory bytes, so a span of it may be cut anywhere. */
+typedef struct sk_type {
+    int64_t size;    /* data bytes of one element */
+    int64_t extent;  /* memory step from one element to the next */
+    int64_t true_lb; /* first byte touched, relative to the element's address */
+    int64_t true_extent;
+    bool contig;
+} sk_type;
+
+enum { SK_TYPE_BYTE = 0 };
+extern const sk_type sk_type_byte;
+
+typedef enum sk_buf { SK_SEND, SK_RECV, SK_SCRATCH, SK_NBUFS } sk_buf;
+
+/* `off` counts memory bytes from the buffer's address, `len` counts data bytes: a multiple of the
+ * type's size, unless the type is contiguous. */
+typedef struct sk_span {
+    int64_t off;
+    int64_t len;
+    uint32_t type; /* index in the type table */
+    uint32_t buf;  /* sk_buf */
+} sk_span;
+
+/* Memory touched by `n` elements, relative to the first one's address: [*lo, *hi). */
+void sk_type_bounds(const sk_type *t, int64_t n, int64_t *lo, int64_t *hi);
+
+/* Memory step over `len` data bytes of a type (whole elements, or any length when contiguous). */
+static inline int64_t sk_type_stride(const sk_type *t, int64_t len)
+{
+    return t->contig || t->size == 0 ? len : len / t->size * t->extent;
+}
+
+/* The part [from, from + len) of a span, counted in data bytes. */
+sk_span sk_span_cut(const sk_type *types, sk_span s, int64_t from, int64_t len);
+
+#endif

@@ -1,0 +1,28 @@
+/* select.h: which algorithm serves a call, and why. Reads only what is equal on every rank. */
+#ifndef SK_SELECT_H
+#define SK_SELECT_H
+
+#include "algo/algo.h"
+#include "base/settings.h"
+
+typedef struct sk_select sk_select; /* immutable once made */
+
+/* Settings and the collectives' variables (SKEIN_ALLREDUCE=auto|off|<algorithm>), checked against the
+ * table. Errors as sk_settings_new. */
+sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size);
+void sk_select_free(sk_select *s);
+const sk_settings *sk_select_settings(const sk_select *s);
+
+/* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
+bool sk_select_serves(const sk_select *s, sk_coll coll);
+
+/* The algorithm forced by SKEIN_<COLLECTIVE>, or NULL. */
+const sk_algo *sk_select_forced(const sk_select *s, sk_coll coll);
+
+typedef struct sk_choice {
+    const sk_algo *algo; /* NULL: the host MPI serves the call */
+    char why[160];
+} sk_choice;
+void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out);
+
+#endif
