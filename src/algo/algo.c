@@ -16,6 +16,14 @@ const sk_algo *const *sk_algos(void)
     return table;
 }
 
+int sk_algo_index(const sk_algo *a)
+{
+    int i = 0;
+    while (sk_algos()[i] != a)
+        i++;
+    return i;
+}
+
 const sk_algo *sk_algo_find(sk_coll coll, const char *name)
 {
     for (const sk_algo *const *a = sk_algos(); *a; a++)

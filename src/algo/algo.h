@@ -11,8 +11,8 @@ typedef struct sk_algo {
     sk_coll coll;
     const char *about; /* one line for `skein info`: the idea, and when it is good */
 
-    /* Both may read only what is equal on all ranks: coll, nranks, root, ordered, sk_call_bytes, and
-     * the counts where the standard makes them equal. NULL means: always, and no scratch. */
+    /* Both may read only what is equal on all ranks: coll, nranks, root, ordered, sk_call_bytes,
+     * and the counts where the standard makes them equal. NULL means: always, and no scratch. */
     bool (*fits)(const sk_call *c);
     int64_t (*scratch)(const sk_call *c); /* upper bound over all ranks, in bytes */
 
@@ -21,6 +21,7 @@ typedef struct sk_algo {
 
 /* The table, in the order of algos.def, ended by NULL. */
 const sk_algo *const *sk_algos(void);
+int sk_algo_index(const sk_algo *a);                         /* its place in the table */
 const sk_algo *sk_algo_find(sk_coll coll, const char *name); /* NULL when there is none */
 
 /* Build and freeze. *out is set on success only. */

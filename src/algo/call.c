@@ -123,7 +123,8 @@ int64_t sk_call_bytes(const sk_call *c)
     case SK_ALLGATHER:
     case SK_ALLTOALL:
         return sk_recv_block(c, 0).len;
-    case SK_ALLGATHERV: /* the type's signature may be cut differently on each rank, not its bytes */
+    case SK_ALLGATHERV: /* the type's signature may be cut differently on each rank, not its bytes
+                         */
         return sum_counts(&c->recv, c->nranks) * c->types[c->recv.type].size;
     case SK_SCATTER:
         return c->rank == c->root ? sk_send_block(c, 0).len : sk_recv_block(c, 0).len;

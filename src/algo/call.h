@@ -13,7 +13,7 @@ typedef enum sk_coll {
 
 const char *sk_coll_name(sk_coll coll);
 const char *sk_coll_bytes_mean(sk_coll coll); /* what sk_call_bytes counts */
-sk_coll sk_coll_find(const char *name); /* SK_NCOLLS when there is none */
+sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
 
 /* One user buffer as the call describes it: `nranks` blocks, or one vector. */
 typedef struct sk_side {
@@ -32,8 +32,8 @@ typedef struct sk_side {
  *   allgather(v)                   send: one block; recv: blocks
  *   alltoall(v,w)                  send, recv: blocks
  *   reduce, allreduce, (ex)scan    send: the vector; recv: the same, same count and type
- *   reduce_scatter(_block)         recv: blocks (counts known to all); send: all blocks as one vector
- * A side that is not significant at this rank has count 0 and type byte. */
+ *   reduce_scatter(_block)         recv: blocks (counts known to all); send: all blocks as one
+ * vector A side that is not significant at this rank has count 0 and type byte. */
 typedef struct sk_call {
     sk_coll coll;
     int nranks, rank;

@@ -39,7 +39,8 @@ static void add(touches *t, uint32_t buf, int64_t lo, int64_t hi, uint32_t step,
 }
 
 /* Element by element: the holes of a type belong to nobody. */
-static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint32_t step, bool write)
+static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint32_t step,
+                     bool write)
 {
     const sk_type *ty = &v->types[s.type];
     if (s.len == 0)

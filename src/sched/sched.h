@@ -4,8 +4,8 @@
  * the next round starts. So within a round nothing may write what another step reads or writes.
  * Messages from one rank to another are matched in the order in which they stand.
  *
- * Building needs no error checks: the first failed append marks the schedule, and freeze reports it.
- * A frozen schedule is immutable and may be run many times, also at once. */
+ * Building needs no error checks: the first failed append marks the schedule, and freeze reports
+ * it. A frozen schedule is immutable and may be run many times, also at once. */
 #ifndef SK_SCHED_H
 #define SK_SCHED_H
 
@@ -15,12 +15,13 @@
 #include "sched/span.h"
 
 typedef enum sk_step_kind {
-    SK_STEP_RECV, /* b <- peer */
-    SK_STEP_SEND, /* a -> peer */
-    SK_STEP_COPY, /* a -> b, packing or unpacking where the types ask for it */
+    SK_STEP_RECV,   /* b <- peer */
+    SK_STEP_SEND,   /* a -> peer */
+    SK_STEP_COPY,   /* a -> b, packing or unpacking where the types ask for it */
     SK_STEP_REDUCE, /* b = a op b: a is the left operand */
-    /* Packets: bytes whose lengths only the sender knows. A packet is a list of records (key, bytes)
-     * in scratch. Steps on the same packet may stand in one round only if they all read it. */
+    /* Packets: bytes whose lengths only the sender knows. A packet is a list of records (key,
+     * bytes) in scratch. Steps on the same packet may stand in one round only if they all read it.
+     */
     SK_STEP_PUT,   /* append record `key` with the bytes of a */
     SK_STEP_PRECV, /* append the records that peer sends */
     SK_STEP_PSEND, /* send the records with lo <= key < hi, which must lie together */
@@ -89,7 +90,7 @@ const struct sk_sched_view *sk_sched_view(const sk_sched *s);
 /* What a schedule sends, for `skein explain` and for tests that count. Packet sends count as
  * messages of unknown length. */
 typedef struct sk_sched_stats {
-    int64_t rounds;  /* rounds that hold at least one transfer */
+    int64_t rounds; /* rounds that hold at least one transfer */
     int64_t sends, recvs, send_bytes, recv_bytes;
     int64_t copies, copy_bytes, reduces, reduce_bytes;
     int64_t scratch;

@@ -1,0 +1,212 @@
+#include "mpi/args.h"
+
+#include "mpi/dtype.h"
+
+/* Which parts of the arguments count at this rank. */
+typedef struct sides {
+    bool send, recv;
+} sides;
+
+static sides significant(const sk_args *a, const sk_comm *c, bool in_place)
+{
+    bool root = c->rank == a->root;
+    switch (a->coll) {
+    case SK_BARRIER:
+        return (sides){false, false};
+    case SK_BCAST:
+        return (sides){false, true};
+    case SK_SCATTER:
+    case SK_SCATTERV:
+        return (sides){root, !in_place};
+    case SK_GATHER:
+    case SK_GATHERV:
+        return (sides){!in_place, root};
+    default:
+        return (sides){!in_place, true};
+    }
+}
+
+static bool reduction(sk_coll coll)
+{
+    return coll >= SK_REDUCE;
+}
+
+/* A type in the table; false when it is not one Skein can use. */
+static bool add_type(sk_asked *out, sk_type *types, MPI_Datatype *handles, MPI_Datatype t,
+                     uint32_t *index)
+{
+    const sk_dtype *d = sk_dtype_get(t);
+    if (!d)
+        return false;
+    *index = out->call.ntypes;
+    types[*index] = d->layout;
+    handles[*index] = t;
+    out->call.ntypes++;
+    return true;
+}
+
+static int64_t number(const void *array, bool wide, int i)
+{
+    return wide ? (int64_t)((const MPI_Count *)array)[i] : ((const int *)array)[i];
+}
+
+/* Displacements of MPI_Aint and counts of MPI_Count are both 64 bits in every host. */
+_Static_assert(sizeof(MPI_Count) == sizeof(int64_t), "MPI_Count is 64 bits");
+_Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "MPI_Aint is 64 bits");
+
+/* Counts as int64, negative ones refused; displacements as byte offsets. */
+static bool read_arrays(const sk_args *a, const sk_call *c, sk_side *side, const void *counts,
+                        const void *displs, int64_t *room)
+{
+    int n = c->nranks;
+    for (int i = 0; i < n; i++)
+        if ((room[i] = number(counts, a->wide, i)) < 0)
+            return false;
+    side->counts = room;
+    if (!displs)
+        return true;
+    for (int i = 0; i < n; i++) {
+        int64_t unit = side->types ? 1 : c->types[side->type].extent; /* alltoallw: bytes */
+        room[n + i] = number(displs, a->wide, i) * unit;
+    }
+    side->offs = room + n;
+    return true;
+}
+
+/* Room for calls with arrays: per side counts, offsets and type indices; types and handles. */
+typedef struct arrays {
+    int64_t *send, *recv;
+    uint32_t *send_types, *recv_types;
+    sk_type *types;
+    MPI_Datatype *handles;
+} arrays;
+
+static bool get_arrays(sk_comm *c, arrays *r)
+{
+    size_t n = (size_t)c->nranks, ntypes = 2 * n + 3;
+    size_t bytes = ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) + 4 * n * sizeof(int64_t) +
+                   2 * n * sizeof(uint32_t);
+    char *p = sk_comm_room(&c->arrays, &c->arrays_size, bytes);
+    if (!p)
+        return false;
+    r->types = (sk_type *)p;
+    r->send = (int64_t *)(r->types + ntypes);
+    r->recv = r->send + 2 * n;
+    r->handles = (MPI_Datatype *)(r->recv + 2 * n);
+    r->send_types = (uint32_t *)(r->handles + ntypes);
+    r->recv_types = r->send_types + n;
+    return true;
+}
+
+static bool add_types(sk_asked *out, arrays *r, const MPI_Datatype *from, uint32_t *index)
+{
+    for (int i = 0; i < out->call.nranks; i++)
+        if (!add_type(out, r->types, r->handles, from[i], &index[i]))
+            return false;
+    return true;
+}
+
+/* The vector of a reduction: both sides have its type; the operation must suit it. */
+static bool read_reduction(const sk_args *a, sk_asked *out)
+{
+    sk_call *c = &out->call;
+    const sk_dtype *d = sk_dtype_get(a->stype);
+    if (!d || !sk_reducible(a->op, d, &c->ordered))
+        return false;
+    c->recv.type = c->send.type;
+    if (a->coll == SK_REDUCE_SCATTER_BLOCK) {
+        c->recv.count = a->rcount;
+        c->send.count = a->rcount * c->nranks;
+    } else if (a->coll == SK_REDUCE_SCATTER)
+        c->send.count = sk_call_elems(c);
+    else
+        c->recv.count = a->scount;
+    return true;
+}
+
+/* A null buffer with plain data in it is an error that the host may want to report. */
+static bool null_data(const sk_call *c, const sk_side *s, const void *buf)
+{
+    return !buf && !s->counts && s->count > 0 && c->types[s->type].size > 0 &&
+           c->types[s->type].contig;
+}
+
+static bool same_buffers(const sk_args *a, const sk_comm *c)
+{
+    if (a->sbuf != a->rbuf || !a->sbuf)
+        return false;
+    if (reduction(a->coll))
+        return a->coll != SK_REDUCE || c->rank == a->root;
+    return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
+}
+
+bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
+{
+    bool rooted_recv = a->coll == SK_SCATTER || a->coll == SK_SCATTERV;
+    bool in_place = a->coll != SK_BARRIER && a->coll != SK_BCAST &&
+                    (rooted_recv ? a->rbuf : a->sbuf) == MPI_IN_PLACE;
+    if (a->root < 0 || a->root >= c->nranks)
+        return false;
+    if (same_buffers(a, c)) {
+        if (SK_HOST_CHECKS_ALIAS)
+            return false;
+        in_place = true; /* what programs that pass one buffer twice mean, and get */
+    }
+    out->call = (sk_call){.coll = a->coll,
+                          .nranks = c->nranks,
+                          .rank = c->rank,
+                          .root = a->root,
+                          .in_place = in_place,
+                          .ntypes = 1};
+    sk_type *types = out->types_few;
+    MPI_Datatype *handles = out->handles_few;
+    arrays r = {0};
+    sk_call *call = &out->call;
+    sides sig = significant(a, c, in_place);
+    if (a->scounts || a->rcounts) {
+        if (!get_arrays(c, &r))
+            return false;
+        types = r.types;
+        handles = r.handles;
+    }
+    types[0] = sk_type_byte;
+    handles[0] = MPI_BYTE;
+    call->types = types;
+    out->handles = handles;
+
+    if (reduction(a->coll)) {
+        if (a->scount < 0 || a->rcount < 0 ||
+            !add_type(out, types, handles, a->stype, &call->send.type))
+            return false;
+        call->send.count = a->scount;
+    } else if (sig.send) {
+        if (a->scount < 0 ||
+            !(a->stypes ? add_types(out, &r, a->stypes, r.send_types)
+                        : add_type(out, types, handles, a->stype, &call->send.type)))
+            return false;
+        call->send.count = a->scount;
+        call->send.types = a->stypes ? r.send_types : NULL;
+    }
+    if (!reduction(a->coll) && sig.recv) {
+        if (a->rcount < 0 ||
+            !(a->rtypes ? add_types(out, &r, a->rtypes, r.recv_types)
+                        : add_type(out, types, handles, a->rtype, &call->recv.type)))
+            return false;
+        call->recv.count = a->rcount;
+        call->recv.types = a->rtypes ? r.recv_types : NULL;
+    }
+    if (sig.send && a->scounts &&
+        !read_arrays(a, call, &call->send, a->scounts, a->sdispls, r.send))
+        return false;
+    if (sig.recv && a->rcounts &&
+        !read_arrays(a, call, &call->recv, a->rcounts, a->rdispls, r.recv))
+        return false;
+    if (reduction(a->coll) && !read_reduction(a, out))
+        return false;
+    if ((sig.send && null_data(call, &call->send, a->sbuf)) ||
+        (sig.recv && null_data(call, &call->recv, a->rbuf)))
+        return false;
+    out->send = (void *)(uintptr_t)a->sbuf;
+    out->recv = a->rbuf;
+    return true;
+}

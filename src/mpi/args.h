@@ -1,0 +1,34 @@
+/* args.h: an MPI call's arguments as they came, and the sk_call made of them. */
+#ifndef SK_ARGS_H
+#define SK_ARGS_H
+
+#include "mpi/comm.h"
+
+typedef struct sk_args {
+    sk_coll coll;
+    bool wide; /* arrays hold MPI_Count and MPI_Aint, not int */
+    int root;
+    const void *sbuf;
+    void *rbuf;
+    int64_t scount, rcount;
+    const void *scounts, *sdispls, *rcounts, *rdispls;
+    MPI_Datatype stype, rtype;
+    const MPI_Datatype *stypes, *rtypes;
+    MPI_Op op;
+    MPI_Comm comm;
+} sk_args;
+
+/* The call with the memory it points into: on the stack for plain calls, in the communicator's room
+ * for calls with arrays. */
+typedef struct sk_asked {
+    sk_call call;
+    sk_type types_few[3];
+    MPI_Datatype handles_few[3];
+    const MPI_Datatype *handles; /* of call.types */
+    void *send, *recv;           /* buffers as schedules see them: in place resolved */
+} sk_asked;
+
+/* False: leave the call to the host, which knows how to report what is wrong with it. */
+bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out);
+
+#endif

@@ -1,0 +1,165 @@
+#include "mpi/comm.h"
+
+#include <stdlib.h>
+
+static sk_comm *take_from_pool(void)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_comm *c = sk_proc.comms;
+    while (c && (c->users || atomic_load(&c->handle)))
+        c = c->next;
+    if (!c && (c = calloc(1, sizeof *c))) {
+        c->next = sk_proc.comms;
+        sk_proc.comms = c;
+    }
+    if (c)
+        c->users = 1;
+    pthread_mutex_unlock(&sk_proc.lock);
+    return c;
+}
+
+/* Give up what the communicator owned; the object itself goes back to the pool. */
+static void clear(sk_comm *c)
+{
+    if (c->wire_state == SK_WIRE_READY)
+        PMPI_Comm_free(&c->wire);
+    c->wire_state = SK_WIRE_NONE;
+    sk_plans_free(c->plans);
+    c->plans = NULL;
+    free(c->scratch);
+    free(c->arrays);
+    c->scratch = c->arrays = NULL;
+    c->scratch_size = c->arrays_size = 0;
+    c->counted = (sk_plans_stats){0};
+}
+
+void sk_comm_hold(sk_comm *c)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    c->users++;
+    pthread_mutex_unlock(&sk_proc.lock);
+}
+
+void sk_comm_release(sk_comm *c)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    bool last = c->users == 1;
+    if (!last)
+        c->users--;
+    pthread_mutex_unlock(&sk_proc.lock);
+    if (!last)
+        return;
+    clear(c);
+    pthread_mutex_lock(&sk_proc.lock);
+    c->users = 0;
+    pthread_mutex_unlock(&sk_proc.lock);
+}
+
+int sk_comm_attr_freed(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)key, (void)extra;
+    sk_comm *c = value, *expected = c;
+    atomic_compare_exchange_strong(&sk_proc.comm_slot[SK_SLOT(comm)], &expected, NULL);
+    c->freed = true;
+    atomic_store(&c->handle, 0);
+    sk_comm_release(c);
+    return MPI_SUCCESS;
+}
+
+static sk_comm *make(MPI_Comm comm)
+{
+    sk_comm *c = take_from_pool();
+    if (!c)
+        return NULL;
+    int inter = 0;
+    c->user = comm;
+    c->freed = false;
+    c->next_tag = c->next_persist_tag = 0;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        goto fail;
+    c->inter = inter;
+    if (!inter) {
+        PMPI_Comm_rank(comm, &c->rank);
+        PMPI_Comm_size(comm, &c->nranks);
+        c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
+        if (!c->plans)
+            goto fail;
+    }
+    if (PMPI_Comm_set_attr(comm, sk_proc.comm_key, c) != MPI_SUCCESS)
+        goto fail;
+    atomic_store_explicit(&c->handle, (uintptr_t)comm, memory_order_release);
+    return c;
+fail:
+    sk_comm_release(c);
+    return NULL;
+}
+
+sk_comm *sk_comm_find(MPI_Comm comm)
+{
+    if (comm == MPI_COMM_NULL)
+        return NULL;
+    sk_comm *c = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, sk_proc.comm_key, (void *)&c, &found) != MPI_SUCCESS)
+        return NULL;
+    if (!found)
+        c = make(comm);
+    if (c)
+        atomic_store_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], c, memory_order_release);
+    return c;
+}
+
+/* The duplicate is made without blocking: a program may start its first nonblocking collective on a
+ * communicator long before the other ranks do, and wait for something else in between. */
+sk_status sk_comm_wire(sk_comm *c)
+{
+    if (sk_comm_wired(c))
+        return SK_OK;
+    int done = 1, rc = MPI_SUCCESS;
+    if (c->wire_state == SK_WIRE_NONE) {
+#if SK_HAVE_IDUP
+        rc = PMPI_Comm_idup(c->user, &c->wire, &c->dup);
+#else
+        rc = PMPI_Comm_dup(c->user, &c->wire);
+#endif
+        if (rc != MPI_SUCCESS)
+            return SK_WIRE;
+        c->wire_state = SK_WIRE_COMING;
+    }
+#if SK_HAVE_IDUP
+    rc = PMPI_Test(&c->dup, &done, MPI_STATUS_IGNORE);
+#endif
+    if (rc != MPI_SUCCESS)
+        return SK_WIRE;
+    if (!done)
+        return SK_AGAIN;
+    PMPI_Comm_set_errhandler(c->wire, MPI_ERRORS_RETURN);
+    atomic_store_explicit(&c->wire_state, SK_WIRE_READY, memory_order_release);
+    return SK_OK;
+}
+
+void *sk_comm_room(void **room, size_t *have, size_t size)
+{
+    if (*have < size) {
+        size_t want = (size + 4095) / 4096 * 4096;
+        void *p = aligned_alloc(64, want);
+        if (!p)
+            return NULL;
+        free(*room);
+        *room = p;
+        *have = want;
+    }
+    return *room;
+}
+
+void sk_comm_forget_all(void)
+{
+    for (sk_comm *c = sk_proc.comms, *next; c; c = next) {
+        next = c->next;
+        if (atomic_load(&c->handle))
+            PMPI_Comm_delete_attr(c->user, sk_proc.comm_key);
+        free(c);
+    }
+    sk_proc.comms = NULL;
+    PMPI_Comm_free_keyval(&sk_proc.comm_key);
+}

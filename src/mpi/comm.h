@@ -1,0 +1,62 @@
+/* comm.h: what Skein keeps per communicator. It hangs on the communicator as an attribute and is
+ * freed with it, or when the last nonblocking collective on it is over. */
+#ifndef SK_COMM_H
+#define SK_COMM_H
+
+#include "mpi/process.h"
+#include "select/plan.h"
+
+enum { SK_WIRE_NONE, SK_WIRE_COMING, SK_WIRE_READY };
+
+typedef struct sk_comm {
+    _Atomic(uintptr_t) handle; /* 0 while in the pool */
+    MPI_Comm user;
+    MPI_Comm wire;         /* private duplicate: user messages and ours never meet */
+    MPI_Request dup;       /* its creation under way */
+    atomic_int wire_state; /* SK_WIRE_*; changed under the process lock */
+    bool inter, freed;
+    int rank, nranks;
+    int64_t next_tag, next_persist_tag;
+    sk_plans *plans;
+    sk_plans_stats counted; /* part of the plans' statistics already in the report */
+    int users; /* 1 for the attribute, 1 for each collective under way; under the process lock */
+
+    /* Room for blocking calls, one at a time on a communicator. */
+    void *scratch;
+    size_t scratch_size;
+    void *arrays;
+    size_t arrays_size;
+
+    struct sk_comm *next; /* in the process's list */
+} sk_comm;
+
+sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serve */
+
+static inline sk_comm *sk_comm_get(MPI_Comm comm)
+{
+    sk_comm *c = atomic_load_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], memory_order_acquire);
+    if (c && atomic_load_explicit(&c->handle, memory_order_relaxed) == (uintptr_t)comm)
+        return c;
+    return sk_comm_find(comm);
+}
+
+/* Start the private duplicate, or look after it: SK_OK when it is there, SK_AGAIN while it comes.
+ * The process lock is held. */
+sk_status sk_comm_wire(sk_comm *c);
+
+static inline bool sk_comm_wired(const sk_comm *c)
+{
+    return c->nranks == 1 ||
+           atomic_load_explicit(&c->wire_state, memory_order_acquire) == SK_WIRE_READY;
+}
+
+void sk_comm_hold(sk_comm *c);
+void sk_comm_release(sk_comm *c);
+void sk_comm_forget_all(void); /* at the end */
+
+/* At least `size` bytes, aligned to 64, that stay until the next call; NULL: out of memory. */
+void *sk_comm_room(void **room, size_t *have, size_t size);
+
+int sk_comm_attr_freed(MPI_Comm comm, int key, void *value, void *extra); /* attribute callback */
+
+#endif

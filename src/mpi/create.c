@@ -1,0 +1,92 @@
+/* create.c: calls that make or free communicators. They block in the host, where Skein's
+ * nonblocking collectives do not progress, while another rank may need just that progress before it
+ * joins. So the ranks first meet in a barrier that does progress; what follows needs nobody who is
+ * not there. */
+#include <stdatomic.h>
+
+#include "mpi/next.h"
+#include "mpi/request.h"
+
+/* The private duplicate is still on its way: let the collective that wants it see to it. */
+static void settle(const sk_comm *c)
+{
+    while (atomic_load(&c->wire_state) == SK_WIRE_COMING) {
+        sk_progress();
+        sk_relax();
+    }
+}
+
+static void meet(MPI_Comm comm)
+{
+    if (!sk_process_ready() || comm == MPI_COMM_NULL)
+        return;
+    sk_comm *c = sk_comm_get(comm);
+    if (!c || c->inter || c->nranks == 1)
+        return;
+    MPI_Request barrier;
+    if (PMPI_Ibarrier(comm, &barrier) != MPI_SUCCESS)
+        return;
+    for (int done = 0;;) {
+        sk_progress();
+        if (PMPI_Test(&barrier, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done)
+            break;
+        sk_relax();
+    }
+    settle(c);
+}
+
+#define CREATE(name, params, args)                                                                 \
+    SK_EXPORT int name params                                                                      \
+    {                                                                                              \
+        meet(comm);                                                                                \
+        return SK_NEXT(name) args;                                                                 \
+    }
+
+CREATE(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *out), (comm, out))
+CREATE(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *out), (comm, info, out))
+CREATE(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *out), (comm, color, key, out))
+CREATE(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out),
+       (comm, type, key, info, out))
+CREATE(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *out), (comm, group, out))
+CREATE(MPI_Cart_create,
+       (MPI_Comm comm, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out),
+       (comm, n, dims, periods, reorder, out))
+CREATE(MPI_Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *out), (comm, remain, out))
+CREATE(MPI_Intercomm_create,
+       (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out),
+       (comm, leader, peer, remote, tag, out))
+
+#if SK_HAVE_GRAPHS
+CREATE(MPI_Graph_create,
+       (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *out),
+       (comm, n, index, edges, reorder, out))
+CREATE(MPI_Dist_graph_create,
+       (MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
+        const int weights[], MPI_Info info, int reorder, MPI_Comm *out),
+       (comm, n, sources, degrees, destinations, weights, info, reorder, out))
+CREATE(MPI_Dist_graph_create_adjacent,
+       (MPI_Comm comm, int indegree, const int sources[], const int sourceweights[], int outdegree,
+        const int destinations[], const int destweights[], MPI_Info info, int reorder,
+        MPI_Comm *out),
+       (comm, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder,
+        out))
+#endif
+
+static void before_free(MPI_Comm comm)
+{
+    sk_comm *c = comm != MPI_COMM_NULL && sk_busy() ? sk_comm_get(comm) : NULL;
+    if (c)
+        settle(c);
+}
+
+SK_EXPORT int MPI_Comm_free(MPI_Comm *comm)
+{
+    before_free(*comm);
+    return SK_NEXT(MPI_Comm_free)(comm);
+}
+
+SK_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    before_free(*comm);
+    return SK_NEXT(MPI_Comm_disconnect)(comm);
+}

@@ -1,0 +1,47 @@
+/* flavour.h: the host MPI and what it has. The rest of src/mpi asks SK_HAVE_*, never for a name. */
+#ifndef SK_FLAVOUR_H
+#define SK_FLAVOUR_H
+
+#include <mpi.h>
+
+#if defined(SKEIN_FLAVOUR_OPENMPI)
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+#define SK_HOST_YIELDS       1 /* waits by yielding, by itself, when ranks outnumber cores */
+#define SK_HOST_CHECKS_ALIAS 0
+#else
+#define SK_HOST_YIELDS       0
+#define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
+#endif
+
+#if defined(SKEIN_FLAVOUR_SMPI)
+/* Ranks are simulated: one archive per rank, no dynamic linker in between, no nonblocking dup. */
+#define SK_HAVE_NEXT          0
+#define SK_HAVE_IDUP          0
+#define SK_HAVE_MATCHED_PROBE 0
+#define SK_HAVE_IRSEND        0
+#define SK_HAVE_GRAPHS        0
+#define SK_HAVE_ENVELOPE      0
+#else
+#define SK_HAVE_NEXT          1
+#define SK_HAVE_IDUP          1
+#define SK_HAVE_MATCHED_PROBE 1
+#define SK_HAVE_IRSEND        1
+#define SK_HAVE_GRAPHS        1
+#define SK_HAVE_ENVELOPE      1
+#endif
+
+#define SK_HAVE_LARGE (MPI_VERSION >= 4) /* the _c forms */
+#define SK_HAVE_INIT  (MPI_VERSION >= 4) /* persistent collectives under their standard names */
+
+#if !SK_HAVE_INIT && defined(SKEIN_FLAVOUR_OPENMPI) && OMPI_MAJOR_VERSION >= 4
+#define SK_HAVE_MPIX_INIT 1
+#else
+#define SK_HAVE_MPIX_INIT 0
+#endif
+
+#define SK_EXPORT       __attribute__((visibility("default")))
+#define SK_UNPAREN(...) __VA_ARGS__
+
+#endif

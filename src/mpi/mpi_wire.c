@@ -1,0 +1,252 @@
+#include "mpi/mpi_wire.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/request.h"
+
+size_t sk_mpi_wire_bytes(uint32_t n)
+{
+    return n * (sizeof(MPI_Request) + sizeof(MPI_Status) + sizeof(int64_t *)) + 64;
+}
+
+void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n)
+{
+    w->got = room;
+    w->reqs = (MPI_Request *)(w->got + n);
+    uintptr_t statuses = (uintptr_t)(w->reqs + n);
+    w->statuses = (MPI_Status *)((statuses + 15) & ~(uintptr_t)15);
+    w->nreqs = 0;
+}
+
+static sk_status note(sk_mpi_wire *w, int rc)
+{
+    if (rc == MPI_SUCCESS)
+        return SK_OK;
+    if (w->error == MPI_SUCCESS)
+        w->error = rc;
+    return SK_WIRE;
+}
+
+/* A part as MPI wants it: count x type. Contiguous parts go as bytes, which is what lets them be
+ * cut anywhere; a count beyond int goes as one element of a type made for it. */
+typedef struct shape {
+    int count;
+    MPI_Datatype type;
+    bool made;
+} shape;
+
+static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, shape *s)
+{
+    enum { CHUNK = 1 << 30 };
+    MPI_Datatype chunks, rest, chunk;
+    MPI_Aint displ[2] = {0, (MPI_Aint)(n / CHUNK * CHUNK * extent)};
+    int len[2] = {1, 1};
+    int rc = PMPI_Type_contiguous(CHUNK, of, &chunk);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    PMPI_Type_contiguous((int)(n / CHUNK), chunk, &chunks);
+    PMPI_Type_contiguous((int)(n % CHUNK), of, &rest);
+    MPI_Datatype both[2] = {chunks, rest};
+    rc = PMPI_Type_create_struct(2, len, displ, both, &s->type);
+    PMPI_Type_free(&chunk);
+    PMPI_Type_free(&chunks);
+    PMPI_Type_free(&rest);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(&s->type);
+    s->count = 1;
+    s->made = true;
+    return rc;
+}
+
+static int shape_of(const sk_mpi_wire *w, sk_part p, shape *s)
+{
+    const sk_type *t = &w->types[p.type];
+    int64_t n = t->contig ? p.len : t->size ? p.len / t->size : 0;
+    MPI_Datatype of = t->contig ? MPI_BYTE : w->handles[p.type];
+    if (n > INT_MAX)
+        return big_shape(n, of, t->contig ? 1 : t->extent, s);
+    *s = (shape){(int)n, of, false};
+    return MPI_SUCCESS;
+}
+
+static void drop_shape(shape *s)
+{
+    if (s->made)
+        PMPI_Type_free(&s->type);
+}
+
+static sk_status wire_send(sk_wire *base, sk_part from, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    shape s;
+    int rc = shape_of(w, from, &s);
+    if (rc != MPI_SUCCESS)
+        return note(w, rc);
+    w->got[w->nreqs] = NULL;
+    rc = PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
+    if (rc == MPI_SUCCESS)
+        w->nreqs++;
+    drop_shape(&s);
+    return note(w, rc);
+}
+
+static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    shape s;
+    int rc = shape_of(w, to, &s);
+    if (rc != MPI_SUCCESS)
+        return note(w, rc);
+    w->got[w->nreqs] = got;
+    rc = PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
+    if (rc == MPI_SUCCESS)
+        w->nreqs++;
+    drop_shape(&s);
+    return note(w, rc);
+}
+
+/* Only packets ask for the length they got, and packets are bytes. */
+static sk_status collect(sk_mpi_wire *w, int rc)
+{
+    for (int i = 0; i < w->nreqs; i++) {
+        int len;
+        if (rc == MPI_ERR_IN_STATUS && w->statuses[i].MPI_ERROR != MPI_SUCCESS &&
+            w->statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+            note(w, w->statuses[i].MPI_ERROR);
+        else if (w->got[i] && PMPI_Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
+            *w->got[i] = len;
+    }
+    w->nreqs = 0;
+    return rc == MPI_ERR_IN_STATUS ? SK_WIRE : note(w, rc);
+}
+
+/* The host's own waiting is the cheapest, when nothing else needs progress meanwhile and the host
+ * gives the core away by itself, or need not. */
+static bool host_may_wait(void)
+{
+    return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) &&
+           (SK_HOST_YIELDS || !sk_proc.crowded);
+}
+
+static sk_status wire_finish(sk_wire *base, bool block)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    int done = 0, rc;
+    if (block && host_may_wait())
+        return collect(w, PMPI_Waitall(w->nreqs, w->reqs, w->statuses));
+    for (;;) {
+        rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses);
+        if (done || rc != MPI_SUCCESS)
+            return collect(w, rc);
+        if (!block)
+            return SK_AGAIN;
+        sk_progress();
+        sk_relax();
+    }
+}
+
+static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part to, int from_peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (!host_may_wait()) {
+        sk_status st = SK_OK, st2 = SK_OK;
+        if (from_peer >= 0)
+            st = wire_recv(base, to, from_peer, NULL);
+        if (to_peer >= 0)
+            st2 = wire_send(base, from, to_peer);
+        sk_status end = wire_finish(base, true);
+        return st ? st : st2 ? st2 : end;
+    }
+    shape s = {0}, r = {0};
+    int rc = to_peer >= 0 ? shape_of(w, from, &s) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && from_peer >= 0)
+        rc = shape_of(w, to, &r);
+    if (rc != MPI_SUCCESS)
+        return note(w, rc);
+    if (from_peer < 0)
+        rc = PMPI_Send(from.at, s.count, s.type, to_peer, w->tag, w->comm);
+    else if (to_peer < 0)
+        rc = PMPI_Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE);
+    else
+        rc = PMPI_Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count, r.type,
+                           from_peer, w->tag, w->comm, MPI_STATUS_IGNORE);
+    drop_shape(&s);
+    drop_shape(&r);
+    return note(w, rc);
+}
+
+/* Between two layouts that are both derived the bytes go through a packed image, a piece at a time
+ * being no gain: MPI can pack whole elements only. */
+static sk_status copy_derived(sk_mpi_wire *w, sk_part from, sk_part to)
+{
+    void *packed = malloc((size_t)from.len);
+    if (!packed)
+        return note(w, MPI_ERR_NO_MEM);
+    sk_status st = w->base.ops->copy(&w->base, from, (sk_part){packed, from.len, SK_TYPE_BYTE});
+    if (st == SK_OK)
+        st = w->base.ops->copy(&w->base, (sk_part){packed, from.len, SK_TYPE_BYTE}, to);
+    free(packed);
+    return st;
+}
+
+static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
+{
+    const sk_type *t = &w->types[derived.type];
+    MPI_Datatype type = w->handles[derived.type];
+    int64_t most = INT_MAX / (t->size > 0 ? t->size : 1), n = derived.len / t->size;
+    if (most == 0)
+        return note(w, MPI_ERR_COUNT);
+    for (int64_t i = 0; i < n; i += most) {
+        int count = (int)(n - i < most ? n - i : most), size = (int)(count * t->size), pos = 0;
+        void *at = (void *)((uintptr_t)derived.at + (uintptr_t)(i * t->extent));
+        char *b = bytes + i * t->size;
+        int rc = unpack ? PMPI_Unpack(b, size, &pos, at, count, type, w->comm)
+                        : PMPI_Pack(at, count, type, b, size, &pos, w->comm);
+        if (rc != MPI_SUCCESS)
+            return note(w, rc);
+    }
+    return SK_OK;
+}
+
+static sk_status wire_copy(sk_wire *base, sk_part from, sk_part to)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    bool plain_from = w->types[from.type].contig, plain_to = w->types[to.type].contig;
+    if (plain_from && plain_to) {
+        memmove(to.at, from.at, (size_t)from.len);
+        return SK_OK;
+    }
+    if (plain_to)
+        return pack(w, from, to.at, false);
+    if (plain_from)
+        return pack(w, to, from.at, true);
+    return copy_derived(w, from, to);
+}
+
+static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    const sk_type *t = &w->types[in.type];
+    int64_t n = in.len / t->size;
+    for (int64_t i = 0; i < n; i += INT_MAX) {
+        int count = (int)(n - i < INT_MAX ? n - i : INT_MAX);
+        uintptr_t step = (uintptr_t)(i * t->extent);
+        int rc = PMPI_Reduce_local((void *)((uintptr_t)in.at + step),
+                                   (void *)((uintptr_t)inout.at + step), count, w->handles[in.type],
+                                   w->op);
+        if (rc != MPI_SUCCESS)
+            return note(w, rc);
+    }
+    return SK_OK;
+}
+
+const sk_wire_ops sk_mpi_wire_ops = {
+    .send = wire_send,
+    .recv = wire_recv,
+    .finish = wire_finish,
+    .copy = wire_copy,
+    .reduce = wire_reduce,
+    .exchange = wire_exchange,
+};

@@ -1,0 +1,28 @@
+/* mpi_wire.h: the wire made of the host's point-to-point messages. */
+#ifndef SK_MPI_WIRE_H
+#define SK_MPI_WIRE_H
+
+#include "exec/wire.h"
+#include "mpi/process.h"
+
+typedef struct sk_mpi_wire {
+    sk_wire base;
+    MPI_Comm comm;
+    int tag;
+    MPI_Op op;
+    const sk_type *types; /* layouts, and the handles behind them; [0] is the byte */
+    const MPI_Datatype *handles;
+    MPI_Request *reqs; /* room for the largest round */
+    MPI_Status *statuses;
+    int64_t **got; /* where to put the length received, or NULL */
+    int nreqs;
+    int error; /* first MPI error */
+} sk_mpi_wire;
+
+extern const sk_wire_ops sk_mpi_wire_ops;
+
+/* Bytes of reqs + statuses + got for rounds of at most n transfers, and their layout in `room`. */
+size_t sk_mpi_wire_bytes(uint32_t n);
+void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
+
+#endif

@@ -1,0 +1,80 @@
+/* process.h: what a process needs once. MPI_Init, MPI_Finalize and handles that only the host can
+ * make force one object per process; it is this one, and nothing else in the library is global. */
+#ifndef SK_PROCESS_H
+#define SK_PROCESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/flavour.h"
+#include "report/report.h"
+#include "select/select.h"
+
+struct sk_comm;
+struct sk_dtype;
+struct sk_op;
+
+enum { SK_SLOTS = 256 };
+
+typedef struct sk_process {
+    atomic_int state; /* see sk_process_ready */
+    bool serves[SK_NCOLLS];
+    bool crowded; /* ranks outnumber cores: waiting must give the core away */
+    bool reporting;
+    atomic_int inflight;        /* nonblocking collectives under way */
+    atomic_int persist_started; /* persistent collectives started and not yet waited for */
+    atomic_int persist_known;
+
+    sk_select *select;
+    sk_report *report;
+    int comm_key, type_key; /* attributes by which the host tells us that a handle is freed */
+    int64_t tags;           /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
+
+    /* Last object seen for a handle; objects are recycled, never returned to the system before the
+     * end, so that a stale slot can be read safely and is recognised by its handle. */
+    _Atomic(struct sk_comm *) comm_slot[SK_SLOTS];
+    _Atomic(struct sk_dtype *) type_slot[SK_SLOTS];
+
+    pthread_mutex_t lock; /* all below */
+    struct sk_comm *comms;
+    struct sk_dtype *types;
+    struct sk_op *active; /* under way, in order of start */
+    struct sk_op **active_end;
+    struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
+    struct sk_later *later; /* types and operations the user freed while they were in use */
+} sk_process;
+
+extern sk_process sk_proc __attribute__((visibility("hidden")));
+
+enum { SK_PROC_NEW, SK_PROC_READY, SK_PROC_OFF };
+
+int sk_process_start(void); /* first use: reads settings; the new state */
+
+/* True when Skein may serve calls: MPI is initialised and Skein is not switched off. */
+static inline bool sk_process_ready(void)
+{
+    int state = atomic_load_explicit(&sk_proc.state, memory_order_acquire);
+    if (state == SK_PROC_NEW)
+        state = sk_process_start();
+    return state == SK_PROC_READY;
+}
+
+/* While this is false, calls that wait or test pass straight to the host. */
+static inline bool sk_busy(void)
+{
+    return atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) |
+           atomic_load_explicit(&sk_proc.persist_started, memory_order_relaxed);
+}
+
+/* One slot for a handle: MPICH's are small integers, Open MPI's pointers. */
+#define SK_SLOT(handle)                                                                            \
+    ((((uintptr_t)(handle)) ^ ((uintptr_t)(handle) >> 6) ^ ((uintptr_t)(handle) >> 14)) % SK_SLOTS)
+
+/* Nothing to do: give the core away when it is wanted. */
+void sk_relax(void);
+
+void sk_process_end(void); /* in MPI_Finalize: print the report, free everything */
+
+#endif

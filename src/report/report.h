@@ -1,0 +1,37 @@
+/* report.h: what a process did: collective x size class x algorithm x calls x time. The cells are
+ * plain arrays so that ranks can be merged by an element-wise maximum. */
+#ifndef SK_REPORT_H
+#define SK_REPORT_H
+
+#include <stdio.h>
+
+#include "algo/algo.h"
+
+typedef struct sk_report sk_report;
+
+typedef enum sk_host_reason { /* why the host MPI served a call */
+                              SK_HOST_OFF,
+                              SK_HOST_INTER,
+                              SK_HOST_ARGS,
+                              SK_HOST_NOFIT,
+                              SK_NHOST_REASONS
+} sk_host_reason;
+
+sk_report *sk_report_new(void); /* NULL: out of memory */
+void sk_report_free(sk_report *r);
+
+/* Safe from several threads at once. */
+void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds); /* sk_algo_index */
+void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
+void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
+
+/* Totals: "served", "host", "plans_built", "evicted"; false when there is no such name. */
+bool sk_report_total(const sk_report *r, const char *name, long long *value);
+
+/* The cells, for merging: `n` doubles. */
+double *sk_report_cells(sk_report *r, int *n);
+
+void sk_report_table(const sk_report *r, int nranks, FILE *out);
+void sk_report_json(const sk_report *r, int nranks, FILE *out);
+
+#endif

@@ -1,0 +1,228 @@
+/* plan.c: the plan cache: a hash table of call shapes with a list in order of last use. */
+#include "select/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+    struct entry *chain;         /* same bucket */
+    struct entry *newer, *older; /* by last use */
+    sk_plan *plan;
+    uint64_t hash;
+    size_t nwords;
+    int64_t key[];
+} entry;
+
+struct sk_plans {
+    entry **bucket;
+    size_t nbuckets; /* a power of two */
+    entry *newest, *oldest;
+    int64_t n, cap;
+    int64_t *key; /* room for the key of the call at hand */
+    size_t key_cap;
+    sk_plans_stats stats;
+};
+
+void sk_plan_hold(sk_plan *p)
+{
+    atomic_fetch_add_explicit(&p->holders, 1, memory_order_relaxed);
+}
+
+void sk_plan_release(sk_plan *p)
+{
+    if (!p || atomic_fetch_sub_explicit(&p->holders, 1, memory_order_acq_rel) != 1)
+        return;
+    sk_sched_free(p->sched);
+    free(p);
+}
+
+sk_plans *sk_plans_new(int64_t cap)
+{
+    sk_plans *ps = calloc(1, sizeof *ps);
+    if (!ps)
+        return NULL;
+    ps->cap = cap < 1 ? 1 : cap;
+    ps->nbuckets = 16;
+    while ((int64_t)ps->nbuckets < ps->cap && ps->nbuckets < 4096)
+        ps->nbuckets *= 2;
+    ps->key_cap = 64;
+    ps->bucket = calloc(ps->nbuckets, sizeof(entry *));
+    ps->key = malloc(ps->key_cap * sizeof *ps->key);
+    if (!ps->bucket || !ps->key) {
+        sk_plans_free(ps);
+        return NULL;
+    }
+    return ps;
+}
+
+void sk_plans_free(sk_plans *ps)
+{
+    if (!ps)
+        return;
+    for (entry *e = ps->newest, *next; e; e = next) {
+        next = e->older;
+        sk_plan_release(e->plan);
+        free(e);
+    }
+    free(ps->bucket);
+    free(ps->key);
+    free(ps);
+}
+
+sk_plans_stats sk_plans_count(const sk_plans *ps)
+{
+    return ps->stats;
+}
+
+/* ---- the key: every word of the call that a builder may read ---- */
+
+static int64_t *put_type(int64_t *k, const sk_type *t)
+{
+    *k++ = t->size;
+    *k++ = t->extent;
+    *k++ = t->true_lb;
+    *k++ = t->true_extent * 2 + t->contig;
+    return k;
+}
+
+static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
+{
+    size_t n = (size_t)c->nranks;
+    *k++ = (s->counts != NULL) | (s->offs != NULL) << 1 | (s->types != NULL) << 2;
+    if (s->counts)
+        k = (int64_t *)memcpy(k, s->counts, n * sizeof *k) + n;
+    else
+        *k++ = s->count;
+    if (s->offs)
+        k = (int64_t *)memcpy(k, s->offs, n * sizeof *k) + n;
+    if (!s->types)
+        return put_type(k, &c->types[s->type]);
+    for (size_t i = 0; i < n; i++)
+        k = put_type(k, &c->types[s->types[i]]);
+    return k;
+}
+
+static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
+{
+    size_t most = 16;
+    if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
+        most += 4 * (size_t)c->nranks;
+    if (c->send.types || c->recv.types)
+        most += 8 * (size_t)c->nranks;
+    if (most > ps->key_cap) {
+        int64_t *key = realloc(ps->key, most * sizeof *key);
+        if (!key)
+            return false;
+        ps->key = key;
+        ps->key_cap = most;
+    }
+    int64_t *k = ps->key;
+    *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 2 | c->in_place << 1 | c->ordered;
+    if (c->coll != SK_BARRIER) {
+        if (c->coll != SK_BCAST)
+            k = put_side(k, c, &c->send);
+        k = put_side(k, c, &c->recv);
+    }
+    *nwords = (size_t)(k - ps->key);
+    return true;
+}
+
+static uint64_t hash_words(const int64_t *k, size_t n)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < n; i++) {
+        h ^= (uint64_t)k[i];
+        h *= 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/* ---- the list by last use, and the table ---- */
+
+static void unlink_entry(sk_plans *ps, entry *e)
+{
+    *(e->newer ? &e->newer->older : &ps->newest) = e->older;
+    *(e->older ? &e->older->newer : &ps->oldest) = e->newer;
+}
+
+static void push_newest(sk_plans *ps, entry *e)
+{
+    e->newer = NULL;
+    e->older = ps->newest;
+    *(ps->newest ? &ps->newest->newer : &ps->oldest) = e;
+    ps->newest = e;
+}
+
+static void evict_oldest(sk_plans *ps)
+{
+    entry *e = ps->oldest;
+    entry **at = &ps->bucket[e->hash & (ps->nbuckets - 1)];
+    while (*at != e)
+        at = &(*at)->chain;
+    *at = e->chain;
+    unlink_entry(ps, e);
+    sk_plan_release(e->plan);
+    free(e);
+    ps->n--;
+    ps->stats.evicted++;
+}
+
+static sk_status make_plan(const sk_select *sel, const sk_call *c, sk_plan **out)
+{
+    sk_plan *p = calloc(1, sizeof *p);
+    if (!p)
+        return SK_NOMEM;
+    sk_choice choice;
+    sk_select_choose(sel, c, &choice);
+    p->algo = choice.algo;
+    p->algo_index = p->algo ? sk_algo_index(p->algo) : -1;
+    p->bytes = sk_call_bytes(c);
+    memcpy(p->why, choice.why, sizeof p->why);
+    atomic_init(&p->holders, 1);
+    sk_status st = p->algo ? sk_algo_build(p->algo, c, &p->sched) : SK_OK;
+    if (st == SK_OK)
+        *out = p;
+    else
+        free(p);
+    return st;
+}
+
+sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out)
+{
+    size_t n;
+    if (!make_key(ps, c, &n))
+        return SK_NOMEM;
+    uint64_t hash = hash_words(ps->key, n);
+    entry **bucket = &ps->bucket[hash & (ps->nbuckets - 1)];
+    for (entry *e = *bucket; e; e = e->chain)
+        if (e->hash == hash && e->nwords == n && !memcmp(e->key, ps->key, n * sizeof *e->key)) {
+            if (e != ps->newest) {
+                unlink_entry(ps, e);
+                push_newest(ps, e);
+            }
+            *out = e->plan;
+            return SK_OK;
+        }
+
+    entry *e = calloc(1, sizeof *e + n * sizeof *e->key);
+    if (!e)
+        return SK_NOMEM;
+    sk_status st = make_plan(sel, c, &e->plan);
+    if (st != SK_OK) {
+        free(e);
+        return st;
+    }
+    if (ps->n == ps->cap)
+        evict_oldest(ps);
+    e->hash = hash;
+    e->nwords = n;
+    memcpy(e->key, ps->key, n * sizeof *e->key);
+    e->chain = *bucket;
+    *bucket = e;
+    push_newest(ps, e);
+    ps->n++;
+    ps->stats.built++;
+    *out = e->plan;
+    return SK_OK;
+}
