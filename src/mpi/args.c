@@ -41,6 +41,7 @@ static bool add_type(sk_asked *out, sk_type *types, MPI_Datatype *handles, MPI_D
     *index = out->call.ntypes;
     types[*index] = d->layout;
     handles[*index] = t;
+    out->lasting &= d->named;
     out->call.ntypes++;
     return true;
 }
@@ -111,8 +112,10 @@ static bool read_reduction(const sk_args *a, sk_asked *out)
 {
     sk_call *c = &out->call;
     const sk_dtype *d = sk_dtype_get(a->stype);
-    if (!d || !sk_reducible(a->op, d, &c->ordered))
+    bool predefined;
+    if (!d || !sk_reducible(a->op, d, &c->ordered, &predefined))
         return false;
+    out->lasting &= predefined;
     c->recv.type = c->send.type;
     if (a->coll == SK_REDUCE_SCATTER_BLOCK) {
         c->recv.count = a->rcount;
@@ -145,7 +148,9 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     bool rooted_recv = a->coll == SK_SCATTER || a->coll == SK_SCATTERV;
     bool in_place = a->coll != SK_BARRIER && a->coll != SK_BCAST &&
                     (rooted_recv ? a->rbuf : a->sbuf) == MPI_IN_PLACE;
-    if (a->root < 0 || a->root >= c->nranks)
+    bool rooted = a->coll == SK_GATHER || a->coll == SK_GATHERV || a->coll == SK_REDUCE;
+    if (a->root < 0 || a->root >= c->nranks ||
+        (in_place && (rooted || rooted_recv) && a->root != c->rank))
         return false;
     if (same_buffers(a, c)) {
         if (SK_HOST_CHECKS_ALIAS)
@@ -163,7 +168,8 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     arrays r = {0};
     sk_call *call = &out->call;
     sides sig = significant(a, c, in_place);
-    if (a->scounts || a->rcounts) {
+    out->lasting = !a->scounts && !a->rcounts;
+    if (!out->lasting) {
         if (!get_arrays(c, &r))
             return false;
         types = r.types;

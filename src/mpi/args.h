@@ -25,7 +25,8 @@ typedef struct sk_asked {
     sk_type types_few[3];
     MPI_Datatype handles_few[3];
     const MPI_Datatype *handles; /* of call.types */
-    void *send, *recv;           /* buffers as schedules see them: in place resolved */
+    void *send, *recv;           /* buffers as schedules see them */
+    bool lasting; /* no arrays, and no handle that could be freed and given out again */
 } sk_asked;
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */

@@ -2,18 +2,22 @@
 
 #include <stdlib.h>
 
+enum { BEING_CLEARED = -1 };
+
 static sk_comm *take_from_pool(void)
 {
     pthread_mutex_lock(&sk_proc.lock);
     sk_comm *c = sk_proc.comms;
-    while (c && (c->users || atomic_load(&c->handle)))
-        c = c->next;
+    for (; c; c = c->next) {
+        int nobody = 0;
+        if (atomic_compare_exchange_strong(&c->users, &nobody, 1))
+            break;
+    }
     if (!c && (c = calloc(1, sizeof *c))) {
+        atomic_init(&c->users, 1);
         c->next = sk_proc.comms;
         sk_proc.comms = c;
     }
-    if (c)
-        c->users = 1;
     pthread_mutex_unlock(&sk_proc.lock);
     return c;
 }
@@ -26,8 +30,10 @@ static void clear(sk_comm *c)
     c->wire_state = SK_WIRE_NONE;
     sk_plans_free(c->plans);
     c->plans = NULL;
+    free(c->recent);
     free(c->scratch);
     free(c->arrays);
+    c->recent = NULL;
     c->scratch = c->arrays = NULL;
     c->scratch_size = c->arrays_size = 0;
     c->counted = (sk_plans_stats){0};
@@ -35,24 +41,18 @@ static void clear(sk_comm *c)
 
 void sk_comm_hold(sk_comm *c)
 {
-    pthread_mutex_lock(&sk_proc.lock);
-    c->users++;
-    pthread_mutex_unlock(&sk_proc.lock);
+    atomic_fetch_add(&c->users, 1);
 }
 
 void sk_comm_release(sk_comm *c)
 {
-    pthread_mutex_lock(&sk_proc.lock);
-    bool last = c->users == 1;
-    if (!last)
-        c->users--;
-    pthread_mutex_unlock(&sk_proc.lock);
-    if (!last)
+    int last = 1;
+    while (!atomic_compare_exchange_strong(&c->users, &last, last == 1 ? BEING_CLEARED : last - 1))
+        ;
+    if (last != 1)
         return;
     clear(c);
-    pthread_mutex_lock(&sk_proc.lock);
-    c->users = 0;
-    pthread_mutex_unlock(&sk_proc.lock);
+    atomic_store(&c->users, 0);
 }
 
 int sk_comm_attr_freed(MPI_Comm comm, int key, void *value, void *extra)

@@ -19,7 +19,9 @@ typedef struct sk_comm {
     int64_t next_tag, next_persist_tag;
     sk_plans *plans;
     sk_plans_stats counted; /* part of the plans' statistics already in the report */
-    int users; /* 1 for the attribute, 1 for each collective under way; under the process lock */
+    atomic_int users; /* 1 for the attribute, 1 for each collective under way; 0: in the pool */
+
+    struct sk_recent *recent; /* shapes seen last: see recent.h */
 
     /* Room for blocking calls, one at a time on a communicator. */
     void *scratch;
@@ -50,6 +52,8 @@ static inline bool sk_comm_wired(const sk_comm *c)
            atomic_load_explicit(&c->wire_state, memory_order_acquire) == SK_WIRE_READY;
 }
 
+/* Without the process lock: the host may call back, and so release, while it holds a lock of its
+ * own that a holder of ours waits for. */
 void sk_comm_hold(sk_comm *c);
 void sk_comm_release(sk_comm *c);
 void sk_comm_forget_all(void); /* at the end */

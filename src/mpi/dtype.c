@@ -117,7 +117,7 @@ static sk_type_class class_of(MPI_Datatype t)
     return SK_CLASS_OTHER;
 }
 
-bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered)
+bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered, bool *predefined)
 {
     enum {
         INT = 1 << SK_CLASS_INTEGER,
@@ -137,6 +137,7 @@ bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered)
         {MPI_BXOR, INT | BYT},       {MPI_MINLOC, PAI},     {MPI_MAXLOC, PAI},
     };
     *ordered = false;
+    *predefined = true;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (row[i].op == op)
             return row[i].classes >> d->class & 1;
@@ -146,6 +147,7 @@ bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered)
     if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     *ordered = !commutes;
+    *predefined = false;
     return true;
 }
 

@@ -35,8 +35,8 @@ static inline sk_dtype *sk_dtype_get(MPI_Datatype type)
 int sk_dtype_attr_freed(MPI_Datatype type, int key, void *value, void *extra);
 void sk_dtype_forget_all(void);
 
-/* May this operation be applied to this type, and does it commute? A pair the standard does not
- * allow is left to the host, which reports it. */
-bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered);
+/* May this operation be applied to this type, does it commute, is it predefined? A pair the
+ * standard does not allow is left to the host, which reports it. */
+bool sk_reducible(MPI_Op op, const sk_dtype *d, bool *ordered, bool *predefined);
 
 #endif

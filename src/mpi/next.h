@@ -5,10 +5,10 @@
 
 #include "mpi/flavour.h"
 
+#define SK_NEXT(name) SK_NEXT_(name)
 #if SK_HAVE_NEXT
 /* The address is looked up once; a race writes the same value twice. */
 void *sk_next_find(const char *name, const char *other_name);
-#define SK_NEXT(name) SK_NEXT_(name)
 #define SK_NEXT_(name)                                                                             \
     ({                                                                                             \
         static _Atomic(__typeof__(&P##name)) found;                                                \
@@ -20,7 +20,7 @@ void *sk_next_find(const char *name, const char *other_name);
         fn;                                                                                        \
     })
 #else
-#define SK_NEXT(name) P##name
+#define SK_NEXT_(name) P##name
 #endif
 
 #endif

@@ -102,8 +102,15 @@ static void print_report(void)
     int rank, nranks, n;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    double *cells = sk_report_cells(sk_proc.report, &n);
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    n = sk_report_ncells(sk_proc.report);
+    int64_t *cells = malloc((size_t)n * sizeof *cells);
+    if (!cells)
+        refuse("out of memory");
+    sk_report_read(sk_proc.report, cells);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX, 0,
+                MPI_COMM_WORLD);
+    sk_report_write(sk_proc.report, cells);
+    free(cells);
     if (rank != 0)
         return;
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);

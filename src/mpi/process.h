@@ -26,6 +26,7 @@ typedef struct sk_process {
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;
+    atomic_int kept; /* handles in `later` */
 
     sk_select *select;
     sk_report *report;

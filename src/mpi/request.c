@@ -79,7 +79,7 @@ static void complete(sk_op *op)
     PMPI_Grequest_complete(work);
     if (dead)
         sk_op_free(op);
-    if (sk_proc.later)
+    if (atomic_load_explicit(&sk_proc.kept, memory_order_relaxed))
         free_later();
 }
 
@@ -194,7 +194,7 @@ void sk_persist_free(sk_op *op)
     }
     if (!active)
         sk_op_free(op);
-    if (sk_proc.later)
+    if (atomic_load_explicit(&sk_proc.kept, memory_order_relaxed))
         free_later();
 }
 
@@ -233,6 +233,7 @@ static bool keep(sk_later like)
         *l = like;
         l->next = sk_proc.later;
         sk_proc.later = l;
+        atomic_fetch_add(&sk_proc.kept, 1);
     }
     pthread_mutex_unlock(&sk_proc.lock);
     return l != NULL;
@@ -258,6 +259,7 @@ static void free_later(void)
             continue;
         }
         *at = l->next;
+        atomic_fetch_sub(&sk_proc.kept, 1);
         l->next = over;
         over = l;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/recent.h"
 #include "mpi/request.h"
 
 static bool to_host(const sk_args *a, sk_host_reason why)
@@ -161,19 +162,22 @@ bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return to_host(a, SK_HOST_ARGS);
     if (c->inter)
         return to_host(a, SK_HOST_INTER);
-    sk_asked asked;
-    if (!sk_args_read(a, c, &asked))
-        return to_host(a, SK_HOST_ARGS);
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
-    sk_plan *plan;
-    sk_status st = sk_plans_get(c->plans, sk_proc.select, &asked.call, &plan);
-    count_plans(c);
-    if (st != SK_OK) {
-        *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
-        return true;
+    sk_asked asked;
+    sk_plan *plan = sk_recent_find(a, c, &asked);
+    if (!plan) {
+        if (!sk_args_read(a, c, &asked))
+            return to_host(a, SK_HOST_ARGS);
+        sk_status st = sk_plans_get(c->plans, sk_proc.select, &asked.call, &plan);
+        count_plans(c);
+        if (st != SK_OK) {
+            *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
+            return true;
+        }
+        if (!plan->algo)
+            return to_host(a, SK_HOST_NOFIT);
+        sk_recent_add(a, c, &asked, plan);
     }
-    if (!plan->algo)
-        return to_host(a, SK_HOST_NOFIT);
     if (form == SK_BLOCKING) {
         *rc = run_now(c, &asked, a->op, plan);
         sk_report_served(sk_proc.report, plan->algo_index, plan->bytes,

@@ -33,6 +33,7 @@ static bool swap_in(swapped *s, int n, MPI_Request *user)
     if (!s->work || !s->op) {
         free(s->work);
         free(s->op);
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
         return false;
     }
     for (int i = 0; i < n; i++) {

@@ -1,7 +1,8 @@
 /* report.c: count, and show the counts as a table or as JSON. */
 #include "report/report.h"
 
-#include <pthread.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +23,11 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_NOFIT] = "no algorithm fits",
 };
 
-/* Cells: calls and seconds of every (algorithm, class), calls of every (collective, reason), then
- * plans built and evicted. */
+/* Cells: calls and nanoseconds of every (algorithm, class), calls of every (collective, reason),
+ * then plans built and evicted. */
 struct sk_report {
-    pthread_mutex_t lock;
     int nalgos, ncells;
-    double *cell;
+    _Atomic int64_t *cell;
 };
 
 static int served_at(int algo, int cls)
@@ -54,8 +54,7 @@ sk_report *sk_report_new(void)
         r->nalgos++;
     r->ncells = plans_at(r) + 2;
     r->cell = calloc((size_t)r->ncells, sizeof *r->cell);
-    if (!r->cell || pthread_mutex_init(&r->lock, NULL) != 0) {
-        free(r->cell);
+    if (!r->cell) {
         free(r);
         return NULL;
     }
@@ -66,17 +65,18 @@ void sk_report_free(sk_report *r)
 {
     if (!r)
         return;
-    pthread_mutex_destroy(&r->lock);
     free(r->cell);
     free(r);
 }
 
-static void add(sk_report *r, int at, double a, int at2, double b)
+static void add(sk_report *r, int at, int64_t n)
 {
-    pthread_mutex_lock(&r->lock);
-    r->cell[at] += a;
-    r->cell[at2] += b;
-    pthread_mutex_unlock(&r->lock);
+    atomic_fetch_add_explicit(&r->cell[at], n, memory_order_relaxed);
+}
+
+static int64_t get(const sk_report *r, int at)
+{
+    return atomic_load_explicit(&r->cell[at], memory_order_relaxed);
 }
 
 void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds)
@@ -85,49 +85,61 @@ void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds)
     while (bytes > size_class[cls].most)
         cls++;
     int at = served_at(algo, cls);
-    add(r, at, 1, at + 1, seconds);
+    add(r, at, 1);
+    if (seconds > 0)
+        add(r, at + 1, (int64_t)(seconds * 1e9));
 }
 
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why)
 {
-    int at = host_at(r, (int)coll, (int)why);
-    add(r, at, 1, at, 0);
+    add(r, host_at(r, (int)coll, (int)why), 1);
 }
 
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted)
 {
-    int at = plans_at(r);
-    add(r, at, (double)built, at + 1, (double)evicted);
+    add(r, plans_at(r), built);
+    add(r, plans_at(r) + 1, evicted);
 }
 
 bool sk_report_total(const sk_report *r, const char *name, long long *value)
 {
-    double sum = 0;
+    int64_t sum = 0;
     if (strcmp(name, "served") == 0)
         for (int i = 0; i < served_at(r->nalgos, 0); i += 2)
-            sum += r->cell[i];
+            sum += get(r, i);
     else if (strcmp(name, "host") == 0)
         for (int i = host_at(r, 0, 0); i < plans_at(r); i++)
-            sum += r->cell[i];
+            sum += get(r, i);
     else if (strcmp(name, "plans_built") == 0)
-        sum = r->cell[plans_at(r)];
+        sum = get(r, plans_at(r));
     else if (strcmp(name, "evicted") == 0)
-        sum = r->cell[plans_at(r) + 1];
+        sum = get(r, plans_at(r) + 1);
     else
         return false;
-    *value = (long long)sum;
+    *value = sum;
     return true;
 }
 
-double *sk_report_cells(sk_report *r, int *n)
+int sk_report_ncells(const sk_report *r)
 {
-    *n = r->ncells;
-    return r->cell;
+    return r->ncells;
+}
+
+void sk_report_read(const sk_report *r, int64_t *cells)
+{
+    for (int i = 0; i < r->ncells; i++)
+        cells[i] = get(r, i);
+}
+
+void sk_report_write(sk_report *r, const int64_t *cells)
+{
+    for (int i = 0; i < r->ncells; i++)
+        atomic_store_explicit(&r->cell[i], cells[i], memory_order_relaxed);
 }
 
 /* One visit per cell that was used, in the order of collectives. `algo` is NULL for the host's. */
 typedef void visit_fn(void *state, const char *coll, const char *size, const char *algo,
-                      const char *reason, double calls, double seconds);
+                      const char *reason, int64_t calls, double seconds);
 
 static void visit(const sk_report *r, visit_fn *fn, void *state)
 {
@@ -135,13 +147,13 @@ static void visit(const sk_report *r, visit_fn *fn, void *state)
         const char *name = sk_coll_name((sk_coll)coll);
         for (int cls = 0; cls < NCLASSES; cls++)
             for (int a = 0; a < r->nalgos; a++) {
-                const double *cell = &r->cell[served_at(a, cls)];
-                if ((int)sk_algos()[a]->coll == coll && cell[0] > 0)
-                    fn(state, name, size_class[cls].label, sk_algos()[a]->name, NULL, cell[0],
-                       cell[1]);
+                int64_t calls = get(r, served_at(a, cls));
+                if ((int)sk_algos()[a]->coll == coll && calls > 0)
+                    fn(state, name, size_class[cls].label, sk_algos()[a]->name, NULL, calls,
+                       1e-9 * (double)get(r, served_at(a, cls) + 1));
             }
         for (int why = 0; why < SK_NHOST_REASONS; why++) {
-            double calls = r->cell[host_at(r, coll, why)];
+            int64_t calls = get(r, host_at(r, coll, why));
             if (calls > 0)
                 fn(state, name, NULL, NULL, reason_text[why], calls, 0);
         }
@@ -149,14 +161,14 @@ static void visit(const sk_report *r, visit_fn *fn, void *state)
 }
 
 static void table_row(void *out, const char *coll, const char *size, const char *algo,
-                      const char *reason, double calls, double seconds)
+                      const char *reason, int64_t calls, double seconds)
 {
     if (algo)
-        fprintf(out, "skein: %-20s %-10s %-18s %12.0f %12.3f\n", coll, size, algo, calls,
+        fprintf(out, "skein: %-20s %-10s %-18s %12" PRId64 " %12.3f\n", coll, size, algo, calls,
                 seconds * 1e3);
     else
-        fprintf(out, "skein: %-20s %-10s %-18s %12.0f   host MPI: %s\n", coll, "", "-", calls,
-                reason);
+        fprintf(out, "skein: %-20s %-10s %-18s %12" PRId64 "   host MPI: %s\n", coll, "", "-",
+                calls, reason);
 }
 
 void sk_report_table(const sk_report *r, int nranks, FILE *out)
@@ -165,8 +177,8 @@ void sk_report_table(const sk_report *r, int nranks, FILE *out)
     fprintf(out, "skein: %-20s %-10s %-18s %12s %12s\n", "collective", "size", "algorithm", "calls",
             "time ms");
     visit(r, table_row, out);
-    fprintf(out, "skein: plans built %.0f, evicted %.0f\n", r->cell[plans_at(r)],
-            r->cell[plans_at(r) + 1]);
+    fprintf(out, "skein: plans built %" PRId64 ", evicted %" PRId64 "\n", get(r, plans_at(r)),
+            get(r, plans_at(r) + 1));
 }
 
 struct json {
@@ -175,16 +187,17 @@ struct json {
 };
 
 static void json_row(void *state, const char *coll, const char *size, const char *algo,
-                     const char *reason, double calls, double seconds)
+                     const char *reason, int64_t calls, double seconds)
 {
     struct json *j = state;
     fprintf(j->out, "%s\n    {\"collective\": \"%s\", ", j->more ? "," : "", coll);
     if (algo)
         fprintf(j->out,
-                "\"size\": \"%s\", \"algorithm\": \"%s\", \"calls\": %.0f, \"seconds\": %.9f}",
+                "\"size\": \"%s\", \"algorithm\": \"%s\", \"calls\": %" PRId64
+                ", \"seconds\": %.9f}",
                 size, algo, calls, seconds);
     else
-        fprintf(j->out, "\"host\": \"%s\", \"calls\": %.0f}", reason, calls);
+        fprintf(j->out, "\"host\": \"%s\", \"calls\": %" PRId64 "}", reason, calls);
     j->more = true;
 }
 
@@ -193,6 +206,6 @@ void sk_report_json(const sk_report *r, int nranks, FILE *out)
     struct json j = {.out = out};
     fprintf(out, "{\n  \"ranks\": %d,\n  \"rows\": [", nranks);
     visit(r, json_row, &j);
-    fprintf(out, "\n  ],\n  \"plans_built\": %.0f,\n  \"plans_evicted\": %.0f\n}\n",
-            r->cell[plans_at(r)], r->cell[plans_at(r) + 1]);
+    fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64 "\n}\n",
+            get(r, plans_at(r)), get(r, plans_at(r) + 1));
 }

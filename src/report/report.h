@@ -20,7 +20,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
 sk_report *sk_report_new(void); /* NULL: out of memory */
 void sk_report_free(sk_report *r);
 
-/* Safe from several threads at once. */
+/* Safe from several threads at once, and cheap: these stand on the way of every call. */
 void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds); /* sk_algo_index */
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
@@ -28,8 +28,10 @@ void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 /* Totals: "served", "host", "plans_built", "evicted"; false when there is no such name. */
 bool sk_report_total(const sk_report *r, const char *name, long long *value);
 
-/* The cells, for merging: `n` doubles. */
-double *sk_report_cells(sk_report *r, int *n);
+/* The cells, for merging: read, take the largest over ranks, write back. */
+int sk_report_ncells(const sk_report *r);
+void sk_report_read(const sk_report *r, int64_t *cells);
+void sk_report_write(sk_report *r, const int64_t *cells);
 
 void sk_report_table(const sk_report *r, int nranks, FILE *out);
 void sk_report_json(const sk_report *r, int nranks, FILE *out);
