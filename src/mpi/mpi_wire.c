@@ -127,7 +127,7 @@ static sk_status collect(sk_mpi_wire *w, int rc)
 static bool host_may_wait(void)
 {
     return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) &&
-           (SK_HOST_YIELDS || !sk_proc.crowded);
+           (SK_HOST_YIELDS || sk_proc.wait == SK_WAIT_SPIN);
 }
 
 static sk_status wire_finish(sk_wire *base, bool block)

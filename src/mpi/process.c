@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mpi/comm.h"
@@ -16,8 +17,10 @@ sk_process sk_proc = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sk_relax(void)
 {
-    if (sk_proc.crowded)
+    if (sk_proc.wait == SK_WAIT_YIELD)
         sched_yield();
+    else if (sk_proc.wait == SK_WAIT_SLEEP)
+        nanosleep(&(struct timespec){.tv_nsec = 1}, NULL); /* as short as the kernel makes it */
 }
 
 /* ---- how many ranks share this node's cores ---- */
@@ -34,12 +37,32 @@ static long ranks_here(void)
     return 1;
 }
 
-static bool crowded(const sk_settings *set)
+/* The kernel may schedule by session first. A rank that is a session of its own then yields to
+ * nobody, and only sleeping lets the others run. */
+static bool own_session(void)
+{
+    int on = 0;
+    FILE *f = fopen("/proc/sys/kernel/sched_autogroup_enabled", "r");
+    if (f) {
+        if (fscanf(f, "%d", &on) != 1)
+            on = 0;
+        fclose(f);
+    }
+    return on == 1 && getsid(0) == getpid();
+}
+
+static sk_wait how_to_wait(const sk_settings *set)
 {
     const char *wait = sk_settings_text(set, SK_SET_WAIT);
-    if (strcmp(wait, "auto") != 0)
-        return strcmp(wait, "yield") == 0;
-    return ranks_here() > sysconf(_SC_NPROCESSORS_ONLN);
+    if (strcmp(wait, "spin") == 0)
+        return SK_WAIT_SPIN;
+    if (strcmp(wait, "yield") == 0)
+        return SK_WAIT_YIELD;
+    if (strcmp(wait, "sleep") == 0)
+        return SK_WAIT_SLEEP;
+    if (ranks_here() <= sysconf(_SC_NPROCESSORS_ONLN))
+        return SK_WAIT_SPIN;
+    return own_session() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
 }
 
 /* ---- start ---- */
@@ -65,7 +88,7 @@ static int start_locked(void)
     if (!sk_proc.report)
         refuse("out of memory");
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
-    sk_proc.crowded = crowded(set);
+    sk_proc.wait = how_to_wait(set);
     for (int i = 0; i < SK_NCOLLS; i++)
         sk_proc.serves[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
     sk_proc.active_end = &sk_proc.active;

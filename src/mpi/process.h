@@ -18,10 +18,13 @@ struct sk_op;
 
 enum { SK_SLOTS = 256 };
 
+/* How a rank waits. Spinning is for a core of one's own; the others give the core away. */
+typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_SLEEP } sk_wait;
+
 typedef struct sk_process {
     atomic_int state; /* see sk_process_ready */
     bool serves[SK_NCOLLS];
-    bool crowded; /* ranks outnumber cores: waiting must give the core away */
+    sk_wait wait;
     bool reporting;
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
