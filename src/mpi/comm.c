@@ -73,7 +73,7 @@ static sk_comm *make(MPI_Comm comm)
         return NULL;
     int inter = 0;
     c->user = comm;
-    c->freed = false;
+    c->freed = c->outlived = false;
     c->next_tag = c->next_persist_tag = 0;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;

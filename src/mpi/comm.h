@@ -15,6 +15,7 @@ typedef struct sk_comm {
     MPI_Request dup;       /* its creation under way */
     atomic_int wire_state; /* SK_WIRE_*; changed under the process lock */
     bool inter, freed;
+    bool outlived; /* a collective that outlives its call was made here, on all ranks */
     int rank, nranks;
     int64_t next_tag, next_persist_tag;
     sk_plans *plans;

@@ -16,15 +16,10 @@ static void settle(const sk_comm *c)
     }
 }
 
-static void meet(MPI_Comm comm)
+void sk_meet(sk_comm *c)
 {
-    if (!sk_process_ready() || comm == MPI_COMM_NULL)
-        return;
-    sk_comm *c = sk_comm_get(comm);
-    if (!c || c->inter || c->nranks == 1)
-        return;
     MPI_Request barrier;
-    if (PMPI_Ibarrier(comm, &barrier) != MPI_SUCCESS)
+    if (c->nranks == 1 || PMPI_Ibarrier(c->user, &barrier) != MPI_SUCCESS)
         return;
     for (int done = 0;;) {
         sk_progress();
@@ -33,6 +28,13 @@ static void meet(MPI_Comm comm)
         sk_relax();
     }
     settle(c);
+}
+
+static void meet(MPI_Comm comm)
+{
+    sk_comm *c = sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (c && !c->inter)
+        sk_meet(c);
 }
 
 #define CREATE(name, params, args)                                                                 \

@@ -36,6 +36,9 @@ void sk_op_free(sk_op *op); /* never started, or over */
 /* Let every active collective go as far as it can. Cheap when there is none. */
 void sk_progress(void);
 
+/* A barrier, progressing, before a call that blocks in the host: see create.c. */
+void sk_meet(sk_comm *c);
+
 int sk_persist_add(sk_op *op);              /* makes op->handle */
 sk_op *sk_persist_find(MPI_Request handle); /* NULL: not ours */
 void sk_persist_waited(sk_op *op);          /* a Wait or Test has seen its end */

@@ -9,9 +9,17 @@
 
 static bool to_host(const sk_args *a, sk_host_reason why)
 {
-    if (sk_proc.report)
-        sk_report_host(sk_proc.report, a->coll, why);
+    sk_report_host(sk_proc.report, a->coll, why);
     return false;
+}
+
+/* All ranks leave this call to the host. If it blocks there, what is under way makes no progress.
+ */
+static bool left_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_reason why)
+{
+    if (form == SK_BLOCKING && c->outlived)
+        sk_meet(c);
+    return to_host(a, why);
 }
 
 static int next_tag(sk_comm *c)
@@ -134,6 +142,7 @@ static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *
 static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan,
                        sk_form form, MPI_Request *request)
 {
+    c->outlived = true;
     sk_op *op = new_op(c, asked, mpi_op, plan);
     if (!op)
         return MPI_ERR_NO_MEM;
@@ -155,13 +164,15 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
 
 bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc)
 {
-    if (!sk_process_ready() || !sk_proc.serves[a->coll])
-        return to_host(a, SK_HOST_OFF);
+    if (!sk_process_ready())
+        return false;
     sk_comm *c = sk_comm_get(a->comm);
     if (!c)
         return to_host(a, SK_HOST_ARGS);
     if (c->inter)
         return to_host(a, SK_HOST_INTER);
+    if (!sk_proc.serves[a->coll])
+        return left_to_host(a, form, c, SK_HOST_OFF);
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
     sk_asked asked;
     sk_plan *plan = sk_recent_find(a, c, &asked);
@@ -175,7 +186,7 @@ bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc)
             return true;
         }
         if (!plan->algo)
-            return to_host(a, SK_HOST_NOFIT);
+            return left_to_host(a, form, c, SK_HOST_NOFIT);
         sk_recent_add(a, c, &asked, plan);
     }
     if (form == SK_BLOCKING) {
