@@ -34,6 +34,9 @@ int64_t sk_settings_int(const sk_settings *s, sk_setting id); /* INT and SIZE */
 const char *sk_settings_text(const sk_settings *s, sk_setting id); /* as given: any type */
 bool sk_settings_given(const sk_settings *s, sk_setting id); /* not the default */
 
+/* A whole number >= 0; with `sized`, K, M or G may follow. False when the text is none. */
+bool sk_read_number(const char *text, bool sized, int64_t *out);
+
 /* The candidate (NULL-ended list) nearest to a misspelt word, by edit distance. */
 const char *sk_nearest(const char *word, const char *const *candidates);
 

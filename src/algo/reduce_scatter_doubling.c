@@ -1,0 +1,77 @@
+/* reduce_scatter_doubling.c: as allreduce by recursive doubling, but a partner gets only what it,
+ * or those it will still talk to, must have. cost   lg p (alpha + n beta + n gamma), less about 2n
+ * good for  short vectors rounds lg p; otherwise floor(lg p) + 2                   scratch   two
+ * vectors paper  global-collectives 4.4
+ *
+ * After the exchange at distance d a member will only serve members that equal it modulo 2d. Their
+ * blocks, and what lies between, are one stretch of p - 2d + 1 blocks: one message, and shorter
+ * than the paper's p - d blocks in two pieces. Operands are in rank order. */
+#include "algo/algo.h"
+#include "algo/phase_reduce.h"
+
+typedef struct stretch {
+    int64_t first, n;
+} stretch;
+
+/* The elements of members [lo, hi). */
+static stretch members(const sk_call *c, const sk_fold *f, int lo, int hi)
+{
+    int64_t first = sk_block_first(c, sk_fold_first(f, lo));
+    return (stretch){first, sk_block_first(c, sk_fold_first(f, hi)) - first};
+}
+
+static stretch needed(const sk_call *c, const sk_fold *f, int member, int period)
+{
+    int lo = member % period;
+    return members(c, f, lo, lo + f->q - period + 1);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, -1);
+    int me = c->rank, member = sk_fold_member(&f, me), mate = sk_fold_mate(&f, me);
+    sk_span none = {0}, result = sk_recv_elems(c, 0, sk_block_count(c, me));
+    sk_acc a = sk_acc_new(c, 0, sk_call_elems(c), none);
+
+    sk_fold_in(s, &f, &a);
+    if (member < 0) {
+        sk_recv(s, result, mate);
+        return;
+    }
+    for (int bit = 1; bit < f.q; bit *= 2) {
+        int peer = sk_fold_rank(&f, member ^ bit);
+        bool left = !(member & bit);
+        stretch give = needed(c, &f, member ^ bit, 2 * bit), keep = needed(c, &f, member, 2 * bit);
+        sk_span from = a.at;
+        sk_acc_ready(s, &a, keep.first, keep.n, left);
+        sk_send(s, sk_elems_cut(c, from, give.first, give.n), peer);
+        sk_recv(s, sk_elems_cut(c, sk_acc_in(s, &a), keep.first, keep.n), peer);
+        sk_fence(s);
+        sk_acc_add(s, &a, keep.first, keep.n, left);
+        sk_fence(s);
+    }
+    sk_copy(s, sk_elems_cut(c, a.at, sk_block_first(c, me), sk_block_count(c, me)), result);
+    if (mate >= 0)
+        sk_send(s, sk_elems_cut(c, a.at, sk_block_first(c, mate), sk_block_count(c, mate)), mate);
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    return sk_vectors_room(c, 2, sk_call_elems(c));
+}
+
+const sk_algo sk_reduce_scatter_doubling = {
+    .name = "doubling",
+    .coll = SK_REDUCE_SCATTER,
+    .about = "exchange with partners, distance doubling; short vectors",
+    .scratch = scratch,
+    .build = build,
+};
+
+const sk_algo sk_reduce_scatter_block_doubling = {
+    .name = "doubling",
+    .coll = SK_REDUCE_SCATTER_BLOCK,
+    .about = "exchange with partners, distance doubling; short vectors",
+    .scratch = scratch,
+    .build = build,
+};

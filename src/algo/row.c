@@ -1,0 +1,94 @@
+#include "algo/row.h"
+
+enum { SCRATCH_STEP = 64 };
+
+sk_span sk_row_block(const sk_row *r, int i)
+{
+    int k = (int)(((int64_t)i + r->shift) % r->c->nranks);
+    return r->side == SK_SEND ? sk_send_block(r->c, k) : sk_recv_block(r->c, k);
+}
+
+int64_t sk_row_bytes(const sk_row *r, int lo, int hi)
+{
+    int64_t sum = 0;
+    for (int i = lo; i < hi; i++)
+        sum += sk_row_block(r, i).len;
+    return sum;
+}
+
+/* Lengthen `run` by the block that follows it in memory. An empty run takes any block, and empty
+ * blocks, which may stand anywhere, follow any run. */
+static bool extend(const sk_row *r, sk_span *run, sk_span next)
+{
+    if (next.len == 0)
+        return true;
+    if (run->len == 0) {
+        *run = next;
+        return true;
+    }
+    if (next.buf != run->buf || next.type != run->type ||
+        next.off != run->off + sk_type_stride(&r->c->types[run->type], run->len))
+        return false;
+    run->len += next.len;
+    return true;
+}
+
+sk_span sk_row_place(sk_sched *s, const sk_row *r, int lo, int hi)
+{
+    sk_span run = {0};
+    for (int i = lo; i < hi; i++)
+        if (!extend(r, &run, sk_row_block(r, i)))
+            return sk_scratch(s, sk_row_bytes(r, lo, hi));
+    return run;
+}
+
+static void move(sk_sched *s, const sk_row *r, sk_span run, sk_span place, int64_t *at, bool in)
+{
+    sk_span packed = sk_span_cut(r->c->types, place, *at, run.len);
+    if (in)
+        sk_copy(s, run, packed);
+    else
+        sk_copy(s, packed, run);
+    *at += run.len;
+}
+
+/* Blocks that follow each other move in one step. */
+static void move_all(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place, bool in)
+{
+    if (place.buf != SK_SCRATCH)
+        return;
+    sk_span run = {0};
+    int64_t at = 0;
+    for (int i = lo; i < hi; i++) {
+        sk_span next = sk_row_block(r, i);
+        if (!extend(r, &run, next)) {
+            move(s, r, run, place, &at, in);
+            run = next;
+        }
+    }
+    move(s, r, run, place, &at, in);
+}
+
+void sk_row_in(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place)
+{
+    move_all(s, r, lo, hi, place, true);
+}
+
+void sk_row_out(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place)
+{
+    move_all(s, r, lo, hi, place, false);
+}
+
+sk_span sk_bytes_place(sk_sched *s, const sk_call *c, sk_span user)
+{
+    return c->types[user.type].contig ? user : sk_scratch(s, user.len);
+}
+
+int64_t sk_room(int64_t n, int64_t bytes)
+{
+    if (n == 0 || bytes == 0)
+        return 0;
+    if (bytes > (INT64_MAX - SCRATCH_STEP) / n)
+        return INT64_MAX;
+    return (n * bytes + SCRATCH_STEP - 1) / SCRATCH_STEP * SCRATCH_STEP;
+}

@@ -1,0 +1,200 @@
+/* settings.c: read the environment once, refuse what is not in the table. */
+#include "base/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const sk_setting_info table[] = {
+#define SETTING(ID, var, type, deflt, help) {#var, #type, deflt, help},
+#include "base/settings.def"
+#undef SETTING
+};
+
+typedef struct value {
+    char *text; /* as given; NULL: the default stands */
+    int64_t number;
+} value;
+
+struct sk_settings {
+    value v[SK_NSETTINGS];
+};
+
+const sk_setting_info *sk_setting_info_get(sk_setting id)
+{
+    return (unsigned)id < SK_NSETTINGS ? &table[id] : NULL;
+}
+
+static bool is(const sk_setting_info *info, const char *type)
+{
+    return strcmp(info->type, type) == 0;
+}
+
+static const char *const bool_words[] = {"off", "on", "no", "yes", "false", "true", "0", "1", NULL};
+
+bool sk_read_number(const char *text, bool sized, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end == text || errno || n < 0)
+        return false;
+    static const char units[] = "KMG";
+    const char *unit = sized && *end ? strchr(units, *end & ~0x20) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (end[unit != NULL] || n > INT64_MAX >> shift)
+        return false;
+    *out = n << shift;
+    return true;
+}
+
+/* The words at the start of a CHOICE's help: the index of `text` among them, or -1 and `hint`. */
+static int64_t read_choice(const char *help, const char *text, char *hint, size_t size)
+{
+    char words[128];
+    const char *list[16] = {0};
+    size_t n = 0, len = strcspn(help, ":");
+    snprintf(words, sizeof words, "%.*s", (int)len, help);
+    char *save = NULL;
+    for (char *w = strtok_r(words, "|", &save); w && n < 15; w = strtok_r(NULL, "|", &save)) {
+        if (strcmp(w, text) == 0)
+            return (int64_t)n;
+        list[n++] = w;
+    }
+    snprintf(hint, size, "%s", sk_nearest(text, list));
+    return -1;
+}
+
+/* Check `text`; on failure say in `why` what would be right. */
+static bool read_value(const sk_setting_info *info, const char *text, int64_t *out, char *why,
+                       size_t size)
+{
+    char hint[64];
+    if (is(info, "BOOL")) {
+        for (int i = 0; bool_words[i]; i++)
+            if (strcmp(bool_words[i], text) == 0) {
+                *out = i % 2;
+                return true;
+            }
+        snprintf(why, size, "on or off is wanted; did you mean %s?", sk_nearest(text, bool_words));
+        return false;
+    }
+    if (is(info, "INT") || is(info, "SIZE")) {
+        bool sized = is(info, "SIZE");
+        snprintf(why, size, "%s is wanted, as in %s=%s",
+                 sized ? "a number of bytes (K, M and G may follow)" : "a whole number", info->var,
+                 info->deflt);
+        return sk_read_number(text, sized, out);
+    }
+    if (is(info, "CHOICE")) {
+        *out = read_choice(info->help, text, hint, sizeof hint);
+        snprintf(why, size, "one of %.*s is wanted; did you mean %s?",
+                 (int)strcspn(info->help, ":"), info->help, *out < 0 ? hint : text);
+        return *out >= 0;
+    }
+    *out = 0; /* TEXT */
+    return true;
+}
+
+static sk_status unknown(const char *name, const char *const *extra, char *err, size_t size)
+{
+    size_t n = 0;
+    while (extra && extra[n])
+        n++;
+    const char **all = calloc(SK_NSETTINGS + n + 1, sizeof *all);
+    if (!all)
+        return SK_NOMEM;
+    for (size_t i = 0; i < SK_NSETTINGS; i++)
+        all[i] = table[i].var;
+    for (size_t i = 0; i < n; i++)
+        all[SK_NSETTINGS + i] = extra[i];
+    snprintf(err, size, "unknown setting %s; did you mean %s?", name, sk_nearest(name, all));
+    free(all);
+    return SK_BADARG;
+}
+
+static bool listed(const char *name, const char *const *list)
+{
+    while (list && *list)
+        if (strcmp(name, *list++) == 0)
+            return true;
+    return false;
+}
+
+/* One NAME=VALUE of the environment. */
+static sk_status take(sk_settings *s, const char *entry, const char *const *extra, char *err,
+                      size_t size)
+{
+    char name[64], why[160];
+    size_t len = strcspn(entry, "=");
+    if (entry[len] != '=' || strncmp(entry, "SKEIN", 5) != 0 || (len > 5 && entry[5] != '_'))
+        return SK_OK;
+    if (!entry[len + 1]) /* VARIABLE= is how scripts unset */
+        return SK_OK;
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), entry);
+    for (size_t i = 0; i < SK_NSETTINGS; i++) {
+        if (strcmp(name, table[i].var) != 0)
+            continue;
+        const char *text = entry + len + 1;
+        if (!read_value(&table[i], text, &s->v[i].number, why, sizeof why)) {
+            snprintf(err, size, "%s=%s: %s", name, text, why);
+            return SK_BADARG;
+        }
+        free(s->v[i].text);
+        s->v[i].text = strdup(text);
+        return s->v[i].text ? SK_OK : SK_NOMEM;
+    }
+    return listed(name, extra) ? SK_OK : unknown(name, extra, err, size);
+}
+
+sk_status sk_settings_new(char *const *env, const char *const *extra, sk_settings **out, char *err,
+                          size_t size)
+{
+    sk_status st = SK_OK;
+    char why[160];
+    sk_settings *s = calloc(1, sizeof *s);
+    if (!s) {
+        st = SK_NOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < SK_NSETTINGS; i++)
+        read_value(&table[i], table[i].deflt, &s->v[i].number, why, sizeof why);
+    for (; env && *env && st == SK_OK; env++)
+        st = take(s, *env, extra, err, size);
+out:
+    if (st == SK_NOMEM)
+        snprintf(err, size, "%s", sk_status_text(st));
+    if (st == SK_OK)
+        *out = s;
+    else
+        sk_settings_free(s);
+    return st;
+}
+
+void sk_settings_free(sk_settings *s)
+{
+    for (size_t i = 0; s && i < SK_NSETTINGS; i++)
+        free(s->v[i].text);
+    free(s);
+}
+
+bool sk_settings_bool(const sk_settings *s, sk_setting id)
+{
+    return s->v[id].number != 0;
+}
+
+int64_t sk_settings_int(const sk_settings *s, sk_setting id)
+{
+    return s->v[id].number;
+}
+
+const char *sk_settings_text(const sk_settings *s, sk_setting id)
+{
+    return s->v[id].text ? s->v[id].text : table[id].deflt;
+}
+
+bool sk_settings_given(const sk_settings *s, sk_setting id)
+{
+    return s->v[id].text != NULL;
+}

@@ -1,0 +1,196 @@
+/* select.c: the collectives' own variables, and the walk from forced algorithm over rules to
+ * whatever fits. */
+#include "select/select.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/rules.h"
+
+static const char *const coll_vars[] = {
+#define COLL(ID, name, bytes) "SKEIN_" #ID,
+#include "algo/colls.def"
+#undef COLL
+    NULL};
+
+struct sk_select {
+    sk_settings *settings;
+    bool off[SK_NCOLLS];
+    const sk_algo *forced[SK_NCOLLS];
+};
+
+static sk_status bad_algo(sk_coll coll, const char *name, char *err, size_t size)
+{
+    const char *words[64] = {"auto", "off"};
+    size_t n = 2;
+    for (const sk_algo *const *a = sk_algos(); *a && n < 63; a++)
+        if ((*a)->coll == coll)
+            words[n++] = (*a)->name;
+    snprintf(err, size, "%s=%s: no such algorithm; did you mean %s?", coll_vars[coll], name,
+             sk_nearest(name, words));
+    return SK_BADARG;
+}
+
+/* What the user says of one collective; `entry` is NAME=VALUE. */
+static sk_status take(sk_select *s, const char *entry, char *err, size_t size)
+{
+    size_t len = strcspn(entry, "=");
+    const char *text = entry + len + (entry[len] == '=');
+    if (!*text)
+        return SK_OK;
+    for (int i = 0; i < SK_NCOLLS; i++) {
+        if (strlen(coll_vars[i]) != len || strncmp(coll_vars[i], entry, len) != 0)
+            continue;
+        s->off[i] = strcmp(text, "off") == 0;
+        s->forced[i] = sk_algo_find((sk_coll)i, text);
+        if (!s->off[i] && !s->forced[i] && strcmp(text, "auto") != 0)
+            return bad_algo((sk_coll)i, text, err, size);
+    }
+    return SK_OK;
+}
+
+sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size)
+{
+    sk_status st = SK_NOMEM;
+    sk_select *s = calloc(1, sizeof *s);
+    if (!s) {
+        snprintf(err, size, "%s", sk_status_text(st));
+        goto out;
+    }
+    st = sk_settings_new(env, coll_vars, &s->settings, err, size);
+    for (; st == SK_OK && env && *env; env++)
+        st = take(s, *env, err, size);
+out:
+    if (st == SK_OK)
+        *out = s;
+    else
+        sk_select_free(s);
+    return st;
+}
+
+void sk_select_free(sk_select *s)
+{
+    if (s)
+        sk_settings_free(s->settings);
+    free(s);
+}
+
+const sk_settings *sk_select_settings(const sk_select *s)
+{
+    return s->settings;
+}
+
+bool sk_select_serves(const sk_select *s, sk_coll coll)
+{
+    return sk_settings_bool(s->settings, SK_SET_ENABLE) && !s->off[coll];
+}
+
+const sk_algo *sk_select_forced(const sk_select *s, sk_coll coll)
+{
+    return s->forced[coll];
+}
+
+/* NULL when the algorithm can serve the call, else why not. */
+static const char *refusal(const sk_select *s, const sk_algo *a, const sk_call *c)
+{
+    if (a->fits && !a->fits(c))
+        return "does not fit this call";
+    if (a->scratch && a->scratch(c) > sk_settings_int(s->settings, SK_SET_MEM))
+        return "needs more scratch than SKEIN_MEM";
+    return NULL;
+}
+
+/* The reason of a choice, put together as the rules are walked. */
+typedef struct reason {
+    char refused[64]; /* the first algorithm that could not serve, and why not */
+    char size[160];   /* the last row left out for its size or number of ranks */
+    char need[160];   /* the last row left out for another need */
+} reason;
+
+static void note_refused(reason *r, const sk_algo *a, const char *why)
+{
+    if (!r->refused[0])
+        snprintf(r->refused, sizeof r->refused, "%s %s", a->name, why);
+}
+
+static void explain(const reason *r, const sk_rule *rule, const char *holds, sk_choice *out)
+{
+    const char *part[4];
+    int n = 0;
+    size_t at = 0;
+    if (r->refused[0])
+        part[n++] = r->refused;
+    if (r->size[0] && !(rule && (rule->bytes || rule->ranks)))
+        part[n++] = r->size;
+    if (holds[0])
+        part[n++] = holds;
+    if (r->need[0])
+        part[n++] = r->need;
+    if (n == 0)
+        part[n++] = "best for every size and number of ranks";
+    for (int i = 0; i < n && at < sizeof out->why; i++)
+        at += (size_t)snprintf(out->why + at, sizeof out->why - at, "%s%s", i ? ", " : "", part[i]);
+}
+
+static void choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+{
+    char why[sizeof out->why];
+    for (const sk_rule *rule = sk_rules(); rule->algo; rule++) {
+        if (rule->coll != c->coll)
+            continue;
+        const sk_algo *a = sk_algo_find(c->coll, rule->algo);
+        if (!a)
+            continue;
+        sk_rule_result result = sk_rule_check(rule, s->settings, c, why, sizeof why);
+        if (result == SK_WRONG_SIZE)
+            snprintf(r->size, sizeof r->size, "%s", why);
+        if (result == SK_WRONG_KIND)
+            snprintf(r->need, sizeof r->need, "%s", why);
+        if (result != SK_HOLDS)
+            continue;
+        const char *no = refusal(s, a, c);
+        if (!no) {
+            out->algo = a;
+            explain(r, rule, why, out);
+            return;
+        }
+        note_refused(r, a, no);
+    }
+    /* No row: the next best is any algorithm that can. */
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
+        if ((*a)->coll != c->coll)
+            continue;
+        const char *no = refusal(s, *a, c);
+        if (!no) {
+            out->algo = *a;
+            explain(r, NULL, "", out);
+            return;
+        }
+        note_refused(r, *a, no);
+    }
+    snprintf(out->why, sizeof out->why, "no algorithm can serve this call%s%s",
+             r->refused[0] ? ": " : "", r->refused);
+}
+
+void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    reason r = {0};
+    *out = (sk_choice){0};
+    if (!sk_select_serves(s, c->coll)) {
+        bool all = !sk_settings_bool(s->settings, SK_SET_ENABLE);
+        snprintf(out->why, sizeof out->why, "%s=off", all ? "SKEIN" : coll_vars[c->coll]);
+        return;
+    }
+    const sk_algo *forced = s->forced[c->coll];
+    const char *no = forced ? refusal(s, forced, c) : NULL;
+    if (forced && !no) {
+        out->algo = forced;
+        snprintf(out->why, sizeof out->why, "%s=%s", coll_vars[c->coll], forced->name);
+        return;
+    }
+    if (forced)
+        snprintf(r.refused, sizeof r.refused, "forced %s %s", forced->name, no);
+    choose_by_rules(s, c, &r, out);
+}
