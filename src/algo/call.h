@@ -19,7 +19,7 @@ sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
 typedef struct sk_side {
     int64_t count;         /* elements of every block, when counts is NULL */
     const int64_t *counts; /* elements of each block */
-    const int64_t *offs;   /* byte offset of each block; NULL: they follow each other */
+    const int64_t *offs;   /* byte offset of each block; NULL: equal blocks follow each other */
     uint32_t type;         /* of every block, when types is NULL: an index in the type table */
     const uint32_t *types; /* of each block (alltoallw) */
 } sk_side;

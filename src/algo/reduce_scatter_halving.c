@@ -2,7 +2,7 @@
  * combines what it gets with the other half.
  * cost   ceil(lg p) alpha + n(p-1)/p (beta + gamma)    good for  medium vectors
  * rounds ceil(lg p)                                    scratch   two vectors at most
- * paper  Traff, (Poly)logarithmic overhead: optimal, non-pipelined reduce-scatter, 2024
+ * paper  Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024
  *
  * A rank has `span` blocks, keeps the first (span + 1)/2 and sends the others to the rank that many
  * further on: any p is served without folding. The kept blocks are those that start, round the end,

@@ -25,7 +25,7 @@ typedef enum sk_step_kind {
     SK_STEP_PUT,   /* append record `key` with the bytes of a */
     SK_STEP_PRECV, /* append the records that peer sends */
     SK_STEP_PSEND, /* send the records with lo <= key < hi, which must lie together */
-    SK_STEP_GET,   /* copy record `key` to b; the lengths must agree; an absent record is empty */
+    SK_STEP_GET,   /* copy record `key` to b; longer than b is an error, absent is empty */
 } sk_step_kind;
 
 typedef struct sk_step {

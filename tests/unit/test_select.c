@@ -1,0 +1,236 @@
+/* The choice of an algorithm: the paper's cutoffs, forcing, switching off, and falling back. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "select/rules.h"
+#include "select/select.h"
+
+static const sk_type types[] = {
+    {.size = 1, .extent = 1, .true_extent = 1, .contig = true},
+    {.size = 8, .extent = 8, .true_extent = 8, .contig = true},
+};
+
+static sk_select *with(const char *entry)
+{
+    char err[256] = "", copy[128] = "";
+    strncpy(copy, entry, sizeof copy - 1);
+    char *env[] = {copy, NULL};
+    sk_select *s = NULL;
+    assert_int_equal(sk_select_new(env, &s, err, sizeof err), SK_OK);
+    return s;
+}
+
+/* A call whose sk_call_bytes is `bytes`: blocks of all kinds are equal here. */
+static sk_call call(sk_coll coll, int nranks, int64_t bytes)
+{
+    sk_call c = {.coll = coll, .nranks = nranks, .types = types, .ntypes = 2};
+    c.send = c.recv = (sk_side){.count = bytes, .type = SK_TYPE_BYTE};
+    if (coll == SK_ALLGATHERV || coll == SK_REDUCE_SCATTER || coll == SK_REDUCE_SCATTER_BLOCK)
+        c.recv.count = bytes / nranks;
+    return c;
+}
+
+static void chooses_call(const char *entry, sk_call c, const char *algo, const char *why)
+{
+    sk_select *s = with(entry);
+    sk_choice choice;
+    sk_select_choose(s, &c, &choice);
+    assert_string_equal(choice.algo ? choice.algo->name : "host", algo);
+    if (why)
+        assert_string_equal(choice.why, why);
+    sk_select_free(s);
+}
+
+static void chooses(const char *entry, sk_coll coll, int nranks, int64_t bytes, const char *algo,
+                    const char *why)
+{
+    chooses_call(entry, call(coll, nranks, bytes), algo, why);
+}
+
+static void bcast_changes_at_12k_and_8_ranks(void **state)
+{
+    (void)state;
+    chooses("", SK_BCAST, 48, 65536, "scatter-doubling",
+            "65536 bytes >= 12288 (SKEIN_BCAST_LONG) on 48 >= 8 ranks");
+    chooses("", SK_BCAST, 8, 12288, "scatter-doubling", NULL);
+    chooses("", SK_BCAST, 8, 12287, "binomial", "12287 bytes < 12288 (SKEIN_BCAST_LONG)");
+    chooses("", SK_BCAST, 7, 12288, "binomial", "7 ranks < 8 (SKEIN_BCAST_LONG_RANKS)");
+    chooses("SKEIN_BCAST_LONG=64K", SK_BCAST, 48, 65535, "binomial",
+            "65535 bytes < 65536 (SKEIN_BCAST_LONG)");
+}
+
+static void reduce_scatter_cutoff_fits_the_papers_points(void **state)
+{
+    (void)state;
+    static const struct {
+        int p;
+        double bytes;
+    } points[] = {{8, 512}, {16, 512}, {32, 512}, {64, 1500}, {128, 15 * 1024}, {256, 50 * 1024}};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        double ratio = (double)sk_reduce_scatter_cutoff(points[i].p) / points[i].bytes;
+        assert_true(ratio > 1 / 1.6 && ratio < 1.6);
+    }
+    for (int p = 1; p < 100000; p++)
+        assert_true(sk_reduce_scatter_cutoff(p) >= 512);
+    for (int p = 8; p < 1 << 16; p *= 2)
+        assert_true(sk_reduce_scatter_cutoff(2 * p) >= sk_reduce_scatter_cutoff(p));
+}
+
+static void reduce_scatter_changes_by_the_formula(void **state)
+{
+    (void)state;
+    int64_t cutoff = sk_reduce_scatter_cutoff(64), above = (cutoff / 64 + 1) * 64;
+    chooses("", SK_REDUCE_SCATTER, 64, above - 64, "doubling", NULL);
+    chooses("", SK_REDUCE_SCATTER, 64, above, "halving", NULL);
+    chooses("", SK_REDUCE_SCATTER_BLOCK, 64, above - 64, "doubling", NULL);
+    chooses("", SK_REDUCE_SCATTER_BLOCK, 64, above, "halving", NULL);
+    chooses("", SK_REDUCE_SCATTER, 64, 1 << 20, "pairwise",
+            "1048576 bytes >= 524288 (SKEIN_REDUCE_SCATTER_PAIRS)");
+    chooses("SKEIN_REDUCE_SCATTER_LONG=64", SK_REDUCE_SCATTER, 64, 64, "halving",
+            "64 bytes >= 64 (SKEIN_REDUCE_SCATTER_LONG), the operation commutes");
+    sk_call c = call(SK_REDUCE_SCATTER, 64, above);
+    c.ordered = true;
+    chooses_call("", c, "pairwise", NULL);
+}
+
+static void long_reductions_are_cut_into_parts(void **state)
+{
+    (void)state;
+    chooses("", SK_ALLREDUCE, 16, 8, "doubling", "8 bytes < 2048 (SKEIN_ALLREDUCE_LONG)");
+    chooses("", SK_ALLREDUCE, 16, 65536, "rabenseifner",
+            "65536 bytes >= 2048 (SKEIN_ALLREDUCE_LONG)");
+    chooses("", SK_ALLREDUCE, 16, 16 << 20, "ring",
+            "16777216 bytes >= 8388608 "
+            "(SKEIN_ALLREDUCE_RING)");
+    chooses("", SK_REDUCE, 16, 8, "binomial", NULL);
+    chooses("", SK_REDUCE, 16, 65536, "rabenseifner", NULL);
+}
+
+static void data_movement_follows_size_and_ranks(void **state)
+{
+    (void)state;
+    chooses("", SK_ALLGATHER, 16, 8, "doubling", NULL);
+    chooses("", SK_ALLGATHER, 15, 8, "bruck",
+            "120 bytes on each rank < 524288 (SKEIN_ALLGATHER_LONG), 15 ranks are no power of two");
+    chooses("", SK_ALLGATHER, 16, 1 << 20, "neighbour", NULL);
+    chooses("", SK_ALLGATHER, 15, 1 << 20, "ring", NULL);
+    chooses("", SK_ALLTOALL, 8, 8, "doubling",
+            "512 bytes on all ranks < 1024 "
+            "(SKEIN_ALLTOALL_TINY)");
+    chooses("", SK_ALLTOALL, 32, 8, "bruck", NULL);
+    chooses("", SK_ALLTOALL, 32, 1024, "scattered", NULL);
+    chooses("", SK_ALLTOALL, 32, 65536, "pairwise", NULL);
+    chooses("", SK_GATHER, 9, 8, "binomial", "best for every size and number of ranks");
+    chooses("", SK_GATHERV, 9, 0, "linear", "9 ranks < 32 (SKEIN_GATHERV_RANKS)");
+    chooses("", SK_GATHERV, 32, 0, "binomial", "32 ranks >= 32 (SKEIN_GATHERV_RANKS)");
+    chooses("", SK_SCATTERV, 33, 0, "binomial", NULL);
+}
+
+static void forcing_wins_over_the_rules(void **state)
+{
+    (void)state;
+    chooses("SKEIN_ALLREDUCE=ring", SK_ALLREDUCE, 48, 65536, "ring", "SKEIN_ALLREDUCE=ring");
+    chooses("SKEIN_ALLREDUCE=auto", SK_ALLREDUCE, 48, 8, "doubling", NULL);
+}
+
+static void a_forced_algorithm_that_does_not_fit_gives_way(void **state)
+{
+    (void)state;
+    sk_call c = call(SK_ALLREDUCE, 16, 64);
+    c.ordered = true;
+    chooses_call("SKEIN_ALLREDUCE=ring", c, "doubling",
+                 "forced ring does not fit this call, 64 bytes < 2048 (SKEIN_ALLREDUCE_LONG)");
+}
+
+static void off_leaves_calls_to_the_host(void **state)
+{
+    (void)state;
+    chooses("SKEIN=off", SK_BCAST, 4, 8, "host", "SKEIN=off");
+    chooses("SKEIN_BCAST=off", SK_BCAST, 4, 8, "host", "SKEIN_BCAST=off");
+    chooses("SKEIN_BCAST=off", SK_ALLREDUCE, 4, 8, "doubling", NULL);
+    sk_select *s = with("SKEIN_BCAST=off");
+    assert_false(sk_select_serves(s, SK_BCAST));
+    assert_true(sk_select_serves(s, SK_ALLREDUCE));
+    assert_null(sk_select_forced(s, SK_BCAST));
+    sk_select_free(s);
+}
+
+static void scratch_above_the_cap_takes_another_algorithm(void **state)
+{
+    (void)state;
+    sk_call c = call(SK_ALLREDUCE, 16, 1 << 20);
+    sk_select *s = with("SKEIN_MEM=16");
+    sk_choice choice;
+    sk_select_choose(s, &c, &choice);
+    if (choice.algo && choice.algo->scratch)
+        assert_true(choice.algo->scratch(&c) <= 16);
+    assert_non_null(strstr(choice.why, "needs more scratch than SKEIN_MEM"));
+    sk_select_free(s);
+}
+
+static void unknown_algorithms_are_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    char err[256] = "", *env[] = {"SKEIN_ALLREDUCE=rign", NULL}, *name[] = {"SKEIN_BCST=x", NULL};
+    sk_select *s = NULL;
+    assert_int_equal(sk_select_new(env, &s, err, sizeof err), SK_BADARG);
+    assert_null(s);
+    assert_string_equal(err, "SKEIN_ALLREDUCE=rign: no such algorithm; did you mean ring?");
+    assert_int_equal(sk_select_new(name, &s, err, sizeof err), SK_BADARG);
+    assert_string_equal(err, "unknown setting SKEIN_BCST; did you mean SKEIN_BCAST?");
+}
+
+static void every_rule_names_an_algorithm(void **state)
+{
+    (void)state;
+    for (const sk_rule *r = sk_rules(); r->algo; r++)
+        if (!sk_algo_find(r->coll, r->algo))
+            fail_msg("no algorithm %s for %s", r->algo, sk_coll_name(r->coll));
+}
+
+/* Ranks that disagree would hang: nothing that differs between ranks may show in the choice. */
+static void every_rank_chooses_the_same(void **state)
+{
+    (void)state;
+    sk_select *s = with("");
+    for (int coll = 0; coll < SK_NCOLLS; coll++)
+        for (int p = 1; p <= 33; p++)
+            for (int64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 8 + p) {
+                sk_choice first, other;
+                sk_call c = call((sk_coll)coll, p, bytes);
+                sk_select_choose(s, &c, &first);
+                assert_non_null(first.algo);
+                assert_true(first.why[0]);
+                c.rank = p - 1;
+                c.in_place = coll != SK_SCATTER && coll != SK_GATHER;
+                sk_select_choose(s, &c, &other);
+                assert_ptr_equal(first.algo, other.algo);
+                assert_string_equal(first.why, other.why);
+            }
+    sk_select_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bcast_changes_at_12k_and_8_ranks),
+        cmocka_unit_test(reduce_scatter_cutoff_fits_the_papers_points),
+        cmocka_unit_test(reduce_scatter_changes_by_the_formula),
+        cmocka_unit_test(long_reductions_are_cut_into_parts),
+        cmocka_unit_test(data_movement_follows_size_and_ranks),
+        cmocka_unit_test(forcing_wins_over_the_rules),
+        cmocka_unit_test(a_forced_algorithm_that_does_not_fit_gives_way),
+        cmocka_unit_test(off_leaves_calls_to_the_host),
+        cmocka_unit_test(scratch_above_the_cap_takes_another_algorithm),
+        cmocka_unit_test(unknown_algorithms_are_answered_with_the_nearest),
+        cmocka_unit_test(every_rule_names_an_algorithm),
+        cmocka_unit_test(every_rank_chooses_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Settings: what is read, and how wrong names and values are answered. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "base/settings.h"
+
+static sk_settings *read_env(const char *entry)
+{
+    char err[256] = "", copy[128] = "";
+    strncpy(copy, entry, sizeof copy - 1);
+    char *env[] = {"PATH=/bin", copy, NULL};
+    sk_settings *s = NULL;
+    assert_int_equal(sk_settings_new(env, NULL, &s, err, sizeof err), SK_OK);
+    assert_non_null(s);
+    assert_string_equal(err, "");
+    return s;
+}
+
+static void refuses(const char *entry, const char *message)
+{
+    static const char *const extra[] = {"SKEIN_ALLREDUCE", NULL};
+    char err[256] = "", copy[128] = "";
+    strncpy(copy, entry, sizeof copy - 1);
+    char *env[] = {copy, NULL};
+    sk_settings *s = NULL;
+    assert_int_equal(sk_settings_new(env, extra, &s, err, sizeof err), SK_BADARG);
+    assert_null(s);
+    assert_string_equal(err, message);
+}
+
+static void defaults_stand_when_nothing_is_given(void **state)
+{
+    (void)state;
+    sk_settings *s = read_env("HOME=/root");
+    assert_true(sk_settings_bool(s, SK_SET_ENABLE));
+    assert_int_equal(sk_settings_int(s, SK_SET_BCAST_LONG), 12288);
+    assert_int_equal(sk_settings_int(s, SK_SET_MEM), 256 << 20);
+    assert_string_equal(sk_settings_text(s, SK_SET_WAIT), "auto");
+    for (int i = 0; i < SK_NSETTINGS; i++)
+        assert_false(sk_settings_given(s, (sk_setting)i));
+    sk_settings_free(s);
+}
+
+static void every_default_is_a_valid_value(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SK_NSETTINGS; i++) {
+        const sk_setting_info *info = sk_setting_info_get((sk_setting)i);
+        char entry[128];
+        snprintf(entry, sizeof entry, "%s=%s", info->var, info->deflt);
+        sk_settings *given = read_env(entry), *none = read_env("SKEIN_REPORT=");
+        assert_int_equal(sk_settings_int(given, (sk_setting)i),
+                         sk_settings_int(none, (sk_setting)i));
+        sk_settings_free(given);
+        sk_settings_free(none);
+    }
+    assert_null(sk_setting_info_get(SK_NSETTINGS));
+}
+
+static void given_values_are_read(void **state)
+{
+    (void)state;
+    sk_settings *s = read_env("SKEIN=off");
+    assert_false(sk_settings_bool(s, SK_SET_ENABLE));
+    assert_true(sk_settings_given(s, SK_SET_ENABLE));
+    sk_settings_free(s);
+
+    s = read_env("SKEIN_MEM=3k");
+    assert_int_equal(sk_settings_int(s, SK_SET_MEM), 3072);
+    assert_string_equal(sk_settings_text(s, SK_SET_MEM), "3k");
+    sk_settings_free(s);
+
+    s = read_env("SKEIN_WAIT=yield");
+    assert_string_equal(sk_settings_text(s, SK_SET_WAIT), "yield");
+    assert_int_equal(sk_settings_int(s, SK_SET_WAIT), 2);
+    sk_settings_free(s);
+
+    s = read_env("SKEIN_REPORT=out.json");
+    assert_string_equal(sk_settings_text(s, SK_SET_REPORT), "out.json");
+    sk_settings_free(s);
+}
+
+static void an_empty_value_is_none(void **state)
+{
+    (void)state;
+    sk_settings *s = read_env("SKEIN_CACHE=");
+    assert_int_equal(sk_settings_int(s, SK_SET_CACHE), 128);
+    assert_false(sk_settings_given(s, SK_SET_CACHE));
+    sk_settings_free(s);
+}
+
+static void the_last_of_two_values_stands(void **state)
+{
+    (void)state;
+    char err[256], *env[] = {"SKEIN_CACHE=1", "SKEIN_CACHE=2", NULL};
+    sk_settings *s = NULL;
+    assert_int_equal(sk_settings_new(env, NULL, &s, err, sizeof err), SK_OK);
+    assert_int_equal(sk_settings_int(s, SK_SET_CACHE), 2);
+    sk_settings_free(s);
+}
+
+static void wrong_names_are_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    refuses("SKEIN_REPROT=1", "unknown setting SKEIN_REPROT; did you mean SKEIN_REPORT?");
+    refuses("SKEIN_ALREDUCE=1", "unknown setting SKEIN_ALREDUCE; did you mean SKEIN_ALLREDUCE?");
+    refuses("SKEIN_=1", "unknown setting SKEIN_; did you mean SKEIN?");
+}
+
+static void wrong_values_are_answered_with_a_right_one(void **state)
+{
+    (void)state;
+    refuses("SKEIN=of", "SKEIN=of: on or off is wanted; did you mean off?");
+    refuses("SKEIN_WAIT=yeld",
+            "SKEIN_WAIT=yeld: one of auto|spin|yield|sleep is wanted; did you mean yield?");
+    refuses("SKEIN_CACHE=many", "SKEIN_CACHE=many: a whole number is wanted, as in "
+                                "SKEIN_CACHE=128");
+    refuses("SKEIN_CACHE=12K", "SKEIN_CACHE=12K: a whole number is wanted, as in SKEIN_CACHE=128");
+    refuses("SKEIN_MEM=-1", "SKEIN_MEM=-1: a number of bytes (K, M and G may follow) is wanted, as "
+                            "in SKEIN_MEM=256M");
+}
+
+static void names_that_only_start_alike_are_ignored(void **state)
+{
+    (void)state;
+    sk_settings_free(read_env("SKEINS=1"));
+    sk_settings_free(read_env("SKEIN_REPORT"));
+}
+
+static void numbers_are_read_to_their_end(void **state)
+{
+    (void)state;
+    int64_t n = 7;
+    assert_true(sk_read_number("2G", true, &n));
+    assert_int_equal(n, (int64_t)2 << 30);
+    assert_true(sk_read_number("0", false, &n));
+    assert_int_equal(n, 0);
+    n = 7;
+    assert_false(sk_read_number("2KB", true, &n));
+    assert_false(sk_read_number("2K", false, &n));
+    assert_false(sk_read_number("", true, &n));
+    assert_false(sk_read_number("K", true, &n));
+    assert_false(sk_read_number("9223372036854775807K", true, &n));
+    assert_false(sk_read_number("99999999999999999999", true, &n));
+    assert_int_equal(n, 7);
+}
+
+static void nearest_counts_a_swap_as_one_slip(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"form", "from", "four", NULL}, *const none[] = {NULL};
+    assert_string_equal(sk_nearest("frmo", words), "from");
+    assert_string_equal(sk_nearest("FOUR", words), "four");
+    assert_null(sk_nearest("x", none));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_stand_when_nothing_is_given),
+        cmocka_unit_test(every_default_is_a_valid_value),
+        cmocka_unit_test(given_values_are_read),
+        cmocka_unit_test(an_empty_value_is_none),
+        cmocka_unit_test(the_last_of_two_values_stands),
+        cmocka_unit_test(wrong_names_are_answered_with_the_nearest),
+        cmocka_unit_test(wrong_values_are_answered_with_a_right_one),
+        cmocka_unit_test(names_that_only_start_alike_are_ignored),
+        cmocka_unit_test(numbers_are_read_to_their_end),
+        cmocka_unit_test(nearest_counts_a_swap_as_one_slip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

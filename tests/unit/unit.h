@@ -1,0 +1,36 @@
+/* unit.h: what all unit tests include. */
+#ifndef UNIT_H
+#define UNIT_H
+
+/* cmocka wants these four before itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sched/sched.h"
+
+/* A schedule with types: byte, and six bytes of data with a hole, twelve apart. */
+enum { HOLEY = 1 };
+static const sk_type unit_types[] = {
+    {.size = 1, .extent = 1, .true_extent = 1, .contig = true},
+    {.size = 6, .extent = 12, .true_lb = 2, .true_extent = 8},
+};
+
+static inline sk_sched *unit_sched(void)
+{
+    sk_sched *s = sk_sched_new(unit_types, 2);
+    assert_non_null(s);
+    return s;
+}
+
+static inline sk_span bytes_of(sk_buf buf, int64_t off, int64_t len)
+{
+    return (sk_span){.off = off, .len = len, .buf = buf};
+}
+
+#define RUN(tests) cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL)
+
+#endif

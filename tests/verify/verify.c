@@ -1,0 +1,156 @@
+/* verify.c: walk the table of algorithms and check each in every kind of situation.
+ *
+ *   verify [--quick] [collective [algorithm]] */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+
+enum { FAILURES_SHOWN = 5, ALL_ROOTS = 8, ALL_KINDS = 10 };
+
+typedef struct tally {
+    long right, wrong, unfit;
+} tally;
+
+typedef struct job {
+    const sk_algo *algo;
+    world *w;
+    bool quick;
+    tally t;
+} job;
+
+static void try(job *j, const kase *k)
+{
+    char why[256], what[160];
+    switch (check_algo(j->w, j->algo, k, why, sizeof why)) {
+    case RIGHT:
+        j->t.right++;
+        break;
+    case DOES_NOT_FIT:
+        j->t.unfit++;
+        break;
+    case WRONG:
+        kase_print(k, what, sizeof what);
+        if (j->t.wrong++ < FAILURES_SHOWN)
+            printf("  FAIL %s %s: %s\n", j->algo->name, what, why);
+        break;
+    }
+}
+
+/* All kinds together for few ranks; for many ranks every seventh or so, others for each p, as the
+ * kinds do not depend on p. */
+static bool due(const job *j, const kase *k, unsigned nth)
+{
+    if (k->p <= (j->quick ? 4 : ALL_KINDS))
+        return true;
+    unsigned every = k->p <= 20 ? 5 : k->p <= 40 ? 11 : 23;
+    return (nth + (unsigned)k->p * 3 + (unsigned)k->root) % (j->quick ? 3 * every : every) == 0;
+}
+
+static void try_kinds(job *j, int p, int root, const int64_t *sizes, int nsizes)
+{
+    sk_coll coll = j->algo->coll;
+    unsigned nth = 0;
+    kase k = {.coll = coll, .p = p, .root = root};
+    for (int lay = 0; lay < (coll == SK_BARRIER ? 1 : LAY_COUNT); lay++)
+        for (int n = 0; n < (coll == SK_BARRIER ? 1 : nsizes); n++)
+            for (int in_place = 0; in_place <= coll_has_in_place(coll); in_place++)
+                for (int ordered = 0; ordered <= coll_reduces(coll); ordered++)
+                    for (int spread = 0; spread < (coll_is_v(coll) ? SPREAD_COUNT : 1); spread++) {
+                        k.lay = (layout)lay;
+                        k.units = sizes[n];
+                        k.in_place = in_place;
+                        k.ordered = ordered;
+                        k.spread = (enum spread)spread;
+                        if (due(j, &k, nth++))
+                            try(j, &k);
+                    }
+}
+
+static void try_roots(job *j, int p, const int64_t *sizes, int nsizes)
+{
+    const int some[] = {0, 1, p / 2, p - 1};
+    if (!coll_is_rooted(j->algo->coll))
+        try_kinds(j, p, 0, sizes, nsizes);
+    else if (p <= ALL_ROOTS)
+        for (int r = 0; r < p; r++)
+            try_kinds(j, p, r, sizes, nsizes);
+    else
+        for (int i = 0; i < 4; i++)
+            try_kinds(j, p, some[i], sizes, nsizes);
+}
+
+/* Alltoall moves p blocks per rank, and its doubling p * p of them: keep these small. */
+static bool is_heavy(sk_coll c)
+{
+    return c == SK_ALLTOALL || c == SK_ALLTOALLV || c == SK_ALLTOALLW;
+}
+
+/* Long enough for several segments where messages are cut. */
+static void try_long(job *j, int p, layout lay)
+{
+    sk_coll coll = j->algo->coll;
+    int64_t bytes = coll == SK_BCAST ? 200003 : 20011;
+    kase k = {.coll = coll, .p = p, .root = p / 2, .lay = lay};
+    k.units = bytes / (coll_reduces(coll) ? 8 : lay == LAY_PLAIN ? 1 : 12);
+    if (!j->quick || p == 3)
+        try(j, &k);
+}
+
+static void verify_algo(job *j)
+{
+    static const int large[] = {64, 100, 128, 257};
+    int many = j->quick ? 17 : 40;
+    for (int p = 1; p <= many; p++) {
+        int64_t sizes[] = {0, 1, 7, is_heavy(j->algo->coll) ? 9 : 3 * p + 2};
+        try_roots(j, p, sizes, 4);
+    }
+    for (int i = 0; i < (j->quick ? 1 : 4); i++)
+        try_roots(j, large[i], (int64_t[]){0, 1}, 2);
+    if (!is_heavy(j->algo->coll) && j->algo->coll != SK_BARRIER)
+        for (int p = 2; p <= 5; p++)
+            for (int lay = LAY_PLAIN; lay <= LAY_MIXED; lay++)
+                try_long(j, p, (layout)lay);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    bool quick = getenv("SK_VERIFY_QUICK") != NULL;
+    int at = 1;
+    if (at < argc && strcmp(argv[at], "--quick") == 0) {
+        quick = true;
+        at++;
+    }
+    const char *coll = at < argc ? argv[at] : NULL, *name = at + 1 < argc ? argv[at + 1] : NULL;
+    world *w = world_new();
+    tally all = {0};
+    for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
+        if ((coll && strcmp(coll, sk_coll_name((*a)->coll)) != 0) ||
+            (name && strcmp(name, (*a)->name) != 0))
+            continue;
+        double begin = seconds();
+        job j = {.algo = *a, .w = w, .quick = quick};
+        verify_algo(&j);
+        if (j.t.right == 0) {
+            printf("  FAIL %s never fits\n", (*a)->name);
+            j.t.wrong++;
+        }
+        printf("%-20s %-17s %6ld right %6ld wrong %6ld do not fit  %5.1f s\n",
+               sk_coll_name((*a)->coll), (*a)->name, j.t.right, j.t.wrong, j.t.unfit,
+               seconds() - begin);
+        fflush(stdout);
+        all.right += j.t.right;
+        all.wrong += j.t.wrong;
+    }
+    world_free(w);
+    printf("%ld passed, %ld failed\n", all.right, all.wrong);
+    return all.wrong || !all.right;
+}

@@ -1,0 +1,58 @@
+/* world.h: the memory of all ranks, a shade beside every byte, and the ranks each has heard from.
+ */
+#ifndef VERIFY_WORLD_H
+#define VERIFY_WORLD_H
+
+#include "exec/local_wire.h"
+#include "scene.h"
+#include "shade.h"
+
+struct trail;
+
+typedef struct world {
+    const scene *sc;
+    algebra alg;
+    uint64_t salt;
+    unsigned char *mem; /* users' buffers of all ranks, each between guards, then all scratch */
+    shade *now, *want;  /* one per byte; `want` only for the users' bytes */
+    shade *sums;        /* room to work out reductions */
+    int64_t users, total, cap;
+    int64_t (*at)[SK_NBUFS]; /* where the buffers of a rank start in mem */
+    uint64_t *heard, *news;  /* bit sets of ranks: at the start of the round, and since */
+    int words;
+    sk_local *local;
+    sk_run *runs;
+    void *packets;
+    int p, p_cap;
+    size_t packet_cap;
+    struct trail *trail; /* when set, records what happens */
+} world;
+
+world *world_new(void);
+void world_free(world *w);
+
+/* Lay out fresh memory for one run of these schedules; false when out of memory. `turn` makes
+ * addresses and contents differ from one run to the next. */
+bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned turn);
+
+sk_status world_run(world *w, sk_sched *const *scheds);
+
+/* Where data byte k of a span of this rank stands in mem; how many bytes from there on, at most to
+ * `end`, stand together. */
+int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *place);
+
+/* "rank 3 recv[17]" */
+void world_describe(const world *w, int64_t index, char *out, size_t size);
+
+bool world_heard_all(const world *w, int rank);
+
+/* Set `want` to what the standard asks for. expect.c */
+void world_expect(world *w);
+
+/* Do the users' bytes hold what is wanted, and nothing else is changed? */
+bool world_compare(const world *w, char *why, size_t size);
+
+/* Are the results of an allreduce the same expression on every rank? */
+bool world_same_result(const world *w, char *why, size_t size);
+
+#endif
