@@ -1,0 +1,141 @@
+#!/bin/sh
+# run.sh BUILD: `skein bench` measures, compares and reports; no time is asserted. One line per test:
+# ok NAME, FAIL NAME: why, skip NAME: why.
+build=$(cd "$1" && pwd) || exit 2
+here=$(cd "$(dirname "$0")" && pwd)
+skein=$build/bin/skein
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+ok() { echo "ok $1"; }
+fail() {
+    echo "FAIL $1: $2"
+    failed=1
+}
+
+# check NAME STATUS WANTED TEXT: the exit status, and a text in $tmp/out or $tmp/err.
+check() {
+    if [ "$2" -ne "$3" ]; then
+        fail "$1" "exit status $2, not $3: $(tail -n 1 "$tmp/err")"
+    elif ! grep -q -- "$4" "$tmp/out" "$tmp/err"; then
+        fail "$1" "no '$4' in: $(tail -n 1 "$tmp/err")"
+    else
+        ok "$1"
+    fi
+}
+
+bench() { timeout 300 "$skein" bench "$@" >"$tmp/out" 2>"$tmp/err"; }
+
+# refused NAME TEXT ARGUMENTS...: used wrongly, with a message that helps.
+refused() {
+    name=$1 text=$2
+    shift 2
+    bench "$@"
+    check "$name" $? 2 "$text"
+}
+refused bench_names_the_nearest_option 'did you mean --collective' --colective bcast
+refused bench_names_the_nearest_collective 'did you mean allreduce' --collective allredcue
+refused bench_names_the_nearest_mpi 'did you mean openmpi' --mpi openmp
+refused bench_names_the_nearest_host_algorithm 'did you mean linear' --against linaer
+refused bench_refuses_a_bad_number 'not 8x' --bytes 8x
+refused bench_refuses_zero_ranks 'not 0' --ranks 2,0
+refused bench_wants_a_value '--rounds needs a value' --rounds
+refused bench_refuses_both_algorithm_options exclude --algorithm ring --all-algorithms
+
+bench --help
+check bench_helps $? 0 '--all-algorithms'
+
+# Every row as wide as the header, numbers where numbers belong, times above 0, results equal.
+well_formed() {
+    awk -F, -v want="$2" '
+        NR == 1 { n = NF; next }
+        NF != n || $7 != "yes" || $8 < 1 { bad = bad " line " NR }
+        { for (i = 11; i <= 20; i++) if ($i !~ /^[0-9.e+-]+$/ || $i + 0 <= 0) bad = bad " line " NR }
+        END { if (NR - 1 != want) bad = bad " " NR - 1 " rows"; print bad }' "$1"
+}
+
+# measured NAME MPI ROWS ARGUMENTS...: a run of the benchmark whose CSV has that many rows.
+measured() {
+    name=$1 mpi=$2 rows=$3
+    shift 3
+    rm -f "$tmp/csv"
+    bench --mpi "$mpi" --ranks 2 --rounds 3 --seconds 2 --csv "$tmp/csv" "$@"
+    status=$?
+    if [ $status -ne 0 ]; then
+        fail "$name" "exit status $status: $(tail -n 1 "$tmp/err")"
+        return
+    fi
+    bad=$(well_formed "$tmp/csv" "$rows")
+    if [ -n "$bad" ]; then
+        fail "$name" "CSV:$bad"
+    elif [ "$(grep -c '^\[' "$tmp/err")" -ne "$rows" ]; then
+        fail "$name" "progress lines are missing"
+    elif ! grep -q '^all ' "$tmp/out"; then
+        fail "$name" "no summary"
+    else
+        ok "$name"
+    fi
+}
+
+for mpi in openmpi mpich; do
+    program=$build/libexec/skein-bench-$mpi
+    if [ ! -x "$program" ]; then
+        echo "skip bench_$mpi: no skein-bench-$mpi was built"
+        continue
+    fi
+    case $mpi in
+    openmpi) launch="mpirun.openmpi --oversubscribe -n 2" preload="-x LD_PRELOAD=" ;;
+    mpich) launch="mpiexec.mpich -n 2" preload="-genv LD_PRELOAD " ;;
+    esac
+    command -v "${launch%% *}" >/dev/null || launch="mpirun ${launch#* }"
+    [ "$mpi$(id -u)" = openmpi0 ] && launch="$launch --allow-run-as-root"
+
+    measured "bench_${mpi}_against_itself" $mpi 3 --plain --collective barrier,allreduce --bytes 8,1K
+    all=$((16 * 1 + 1))
+    measured "bench_${mpi}_makes_every_call" $mpi $all --plain --bytes 24
+    measured "bench_${mpi}_takes_odd_sizes" $mpi $all --plain --bytes 13
+
+    # Without the library the program must not report the host against itself as a measurement.
+    timeout 60 $launch "$program" --collective bcast --bytes 8 >"$tmp/out" 2>"$tmp/err"
+    [ $? -ne 0 ] && ! grep -q '^point' "$tmp/out" && grep -q 'not loaded' "$tmp/err" &&
+        ok "bench_${mpi}_sees_that_skein_is_absent" ||
+        fail "bench_${mpi}_sees_that_skein_is_absent" "$(head -n 1 "$tmp/out" "$tmp/err")"
+
+    name=bench_${mpi}_finds_a_wrong_result
+    wrapper=mpicc.$mpi
+    command -v $wrapper >/dev/null || wrapper=mpicc
+    if ! $wrapper -shared -fPIC -o "$tmp/wrong.so" "$here/wrong.c" 2>"$tmp/err"; then
+        echo "skip $name: $wrapper does not compile"
+    else
+        timeout 60 $launch $preload"$tmp/wrong.so" "$program" --collective bcast,allreduce \
+            --bytes 8 --rounds 3 --budget 0.1 >"$tmp/out" 2>"$tmp/err"
+        status=$?
+        if [ $status -eq 0 ]; then
+            fail $name "exit status 0"
+        elif ! grep -q '^point bcast 8 1 ' "$tmp/out" || ! grep -q '^point allreduce 8 0 ' "$tmp/out"; then
+            fail $name "$(cat "$tmp/out")"
+        elif ! grep -q 'wrong result: allreduce .* rank 1, byte 0 ' "$tmp/err"; then
+            fail $name "$(cat "$tmp/err")"
+        else
+            ok $name
+        fi
+    fi
+
+    if [ ! -f "$build/lib/libskein-$mpi.so" ]; then
+        echo "skip bench_${mpi}_measures_skein: no libskein-$mpi.so was built"
+        continue
+    fi
+    measured "bench_${mpi}_measures_skein" $mpi 3 --collective barrier,allreduce --bytes 8,1K
+    measured "bench_${mpi}_measures_every_collective" $mpi $all --bytes 1K
+    algos=$("$skein" info | awk '/^  allgather$/ { on = 1; next } /^  [a-z]/ { on = 0 } on' | wc -l)
+    measured "bench_${mpi}_measures_every_algorithm" $mpi "$algos" --all-algorithms \
+        --collective allgather --bytes 1K
+    measured "bench_${mpi}_forces_an_algorithm" $mpi 1 --collective allgather --algorithm ring \
+        --bytes 1K
+    grep -q ',allgather,1024,ring,auto,yes,' "$tmp/csv" || fail "bench_${mpi}_names_it" "$(cat "$tmp/csv")"
+    measured "bench_${mpi}_forces_the_host" $mpi 2 --collective allreduce --bytes 1K \
+        --against allreduce=recursive_doubling
+    grep -q ',recursive_doubling,yes,' "$tmp/csv" || fail "bench_${mpi}_names_the_host's" "$(cat "$tmp/csv")"
+done
+exit $failed

@@ -1,0 +1,122 @@
+# run_plan.sh: the commands that `skein run` makes, by dry run. Part of run.sh.
+shows "help_is_shown" "^usage: skein run" "$skein" run --help
+shows "direct_start_uses_the_environment" "^env LD_PRELOAD=$(so $first) $first_app 3\$" dry $first_app 3
+shows "direct_start_through_a_tool" "^env LD_PRELOAD=$(so $first) nice -n 1 $first_app\$" \
+    dry nice -n 1 $first_app
+shows "double_dash_ends_the_options" "LD_PRELOAD.* $first_app\$" dry -- $first_app
+shows "srun_gets_env" "^srun -n4 --cpu-bind cores env LD_PRELOAD=$(so $first) SKEIN_REPORT=1 $first_app x\$" \
+    dry --report srun -n4 --cpu-bind cores $first_app x
+shows "forced_mpi_needs_no_program" "LD_PRELOAD=$(so openmpi) ./nosuch" dry --mpi=openmpi ./nosuch
+shows "launcher_behind_a_tool" "^timeout 9 $first_run .*LD_PRELOAD.* $first_app\$" \
+    dry timeout 9 $first_run -n 2 $first_app
+shows "unknown_launcher_option_with_value" " --brand-new 7 $first_app\$" \
+    dry $first_run --brand-new 7 $first_app
+shows "words_are_quoted_for_a_shell" "'it'\\\\''s a word' ''\$" dry $first_app "it's a word" ""
+shows "program_in_path_is_found" "LD_PRELOAD.*app.$first\$" env PATH="$tmp:$PATH" \
+    "$skein" run --lib lib --dry-run $first_run -n 1 app.$first
+mkdir -p work && cp $first_app work/inner
+shows "working_directory_is_respected" "LD_PRELOAD.* ./inner\$" dry $first_run -wdir "$tmp/work" -n 1 ./inner
+
+for f in $flavours; do
+    run=mpiexec.$f app=./app.$f so=$(so $f)
+    case $f in
+    openmpi) opt="-x LD_PRELOAD=$so" eq='=' set=-x ;;
+    mpich) opt="-genv LD_PRELOAD $so" eq=' ' set=-genv ;;
+    esac
+    shows "$f: launcher_option_sets_the_preload" "^$run $opt -n 2 $app a b\$" dry $run -n 2 $app a b
+    shows "$f: settings_reach_the_ranks" "$set SKEIN_MEM${eq}1M .*$app\$" \
+        env SKEIN_MEM=1M "$skein" run --lib lib --dry-run $run -n 2 $app
+    shows "$f: report_reaches_the_ranks" "$set SKEIN_REPORT${eq}1 .*$app\$" dry --report $run -n 2 $app
+    shows "$f: report_file_becomes_absolute" "$set SKEIN_REPORT${eq}$tmp/r.json .*$app\$" \
+        dry --report=r.json $run -n 2 $app
+    shows "$f: earlier_preload_is_kept" "LD_PRELOAD${eq}$so:/other.so -n" \
+        env SK_TEST=1 sh -c 'LD_PRELOAD=/other.so exec "$@" 2>/dev/null' sh \
+        "$skein" run --lib lib --dry-run $run -n 2 $app
+    shows "$f: preload_of_env_is_kept" " env A=1 LD_PRELOAD=$so:/other.so $app LD_PRELOAD=z\$" \
+        dry $run -n 2 env A=1 LD_PRELOAD=/other.so $app LD_PRELOAD=z
+    for tool in "taskset -c 0" "numactl --localalloc" "valgrind -q" "env A=1" "strace -f" "bash -c"; do
+        name=${tool%% *}
+        if command -v "$name" >/dev/null; then
+            shows "$f: program_behind_$name" "$opt -n 1 $tool $app\$" dry $run -n 1 $tool $app
+        else
+            skip "$f: program_behind_$name" "not installed"
+        fi
+    done
+    shows "$f: program_in_a_shell_command" "$opt -n 1 sh -c" dry $run -n 1 sh -c "cd . && $app 1"
+    printf '#!/bin/sh\n# a comment\nexport A=b\nexec "$(dirname "$0")"/app.%s "$@"\n' $f >script.$f
+    chmod +x script.$f
+    shows "$f: script_is_read" "$opt -n 1 ./script.$f\$" dry $run -n 1 ./script.$f
+    grep -q note: err && fail "$f: script_shows_its_mpi" "$(says err)"
+    cp script.$f plain.$f.sh && chmod -x plain.$f.sh
+    shows "$f: script_of_a_shell_is_read" "$opt -n 1 sh plain.$f.sh\$" dry $run -n 1 sh plain.$f.sh
+    grep -q note: err && fail "$f: script_of_a_shell_shows_its_mpi" "$(says err)"
+    printf '#!/bin/sh\nexec "$@"\n' >pass.sh
+    chmod +x pass.sh
+    shows "$f: script_that_runs_its_arguments" "$opt -n 1 ./pass.sh $app\$" dry $run -n 1 ./pass.sh $app
+    grep -q note: err && fail "$f: script_that_runs_its_arguments_shows_its_mpi" "$(says err)"
+    printf '#!/bin/sh\nexec "$SOME_PROGRAM"\n' >opaque.sh
+    chmod +x opaque.sh
+    shows "$f: opaque_script_takes_the_launchers_mpi" "$opt -n 1 ./opaque.sh\$" dry $run -n 1 ./opaque.sh
+    grep -q "note: cannot see which MPI" err || fail "$f: opaque_script_is_noted" "$(says err)"
+
+    # A library between the program and MPI, found by RUNPATH and by LD_LIBRARY_PATH.
+    mkdir -p deep.$f
+    echo '#include <mpi.h>
+int work(void) { int x; return MPI_Initialized(&x); }' >work.c
+    echo 'int work(void); int main(void) { return work(); }' >deep.c
+    mpicc.$f -shared -fPIC work.c -o deep.$f/libwork.so
+    gcc deep.c -Ldeep.$f -lwork -Wl,-rpath,'$ORIGIN'/deep.$f -Wl,--allow-shlib-undefined -o deep.$f.run
+    gcc deep.c -Ldeep.$f -lwork -Wl,--allow-shlib-undefined -o deep.$f.env
+    shows "$f: mpi_behind_a_library" "$opt" dry $run -n 1 ./deep.$f.run
+    shows "$f: mpi_behind_a_library_path" "$opt" env LD_LIBRARY_PATH="$tmp/deep.$f" \
+        "$skein" run --lib lib --dry-run $run -n 1 ./deep.$f.env
+
+    # mpi4py by its place, and by asking an interpreter.
+    mkdir -p py.$f/mpi4py asked.$f/mpi4py
+    mpicc.$f -shared -fPIC work.c -o py.$f/mpi4py/MPI.cpython.so
+    cp py.$f/mpi4py/MPI.cpython.so asked.$f/mpi4py/MPI.cpython.so
+    printf '#!/bin/sh\nprintf %%s "%s/asked.%s"\n' "$tmp" $f >bin/python-$f
+    chmod +x bin/python-$f
+    if command -v python3 >/dev/null; then
+        shows "$f: python_by_path" "$opt -n 1 python3 x.py\$" env PYTHONPATH="$tmp/py.$f" \
+            "$skein" run --lib lib --dry-run $run -n 1 python3 x.py
+        grep -q note: err && fail "$f: python_by_path_shows_its_mpi" "$(says err)"
+    else
+        skip "$f: python_by_path" "no python3"
+    fi
+    shows "$f: python_by_asking" "env LD_PRELOAD=$so python-$f x.py\$" dry python-$f x.py
+    printf '#!/usr/bin/env python-%s\nimport mpi4py\n' $f >x.$f.py
+    chmod +x x.$f.py
+    shows "$f: python_script_by_its_first_line" "env LD_PRELOAD=$so ./x.$f.py\$" dry ./x.$f.py
+
+    # A launcher whose name tells nothing.
+    printf '#!/bin/sh\nexec mpiexec.%s "$@"\n' $f >bin/mpirun
+    chmod +x bin/mpirun
+    shows "$f: wrapper_of_a_launcher" "^mpirun $opt -n 1 $app\$" dry mpirun -n 1 $app
+    printf '#!/bin/sh\nexec "$@"\n' >bin/mpirun
+    shows "$f: silent_launcher_is_that_of_its_program" "^mpirun $opt -n 1 $app\$" dry mpirun -n 1 $app
+    rm bin/mpirun
+done
+
+case $flavours in *openmpi*)
+    a=./app.openmpi so=$(so openmpi)
+    shows "openmpi: each_program_gets_the_preload" \
+        "mpirun.openmpi -x LD_PRELOAD=$so -n 1 $a : -x LD_PRELOAD=$so --mca btl self -n 1 $a 2\$" \
+        dry mpirun.openmpi -n 1 $a : --mca btl self -n 1 $a 2
+    shows "openmpi: preload_of_x_is_merged" "^mpirun.openmpi -n 1 -x LD_PRELOAD=$so:/o.so $a\$" \
+        dry mpirun.openmpi -n 1 -x LD_PRELOAD=/o.so $a
+    shows "openmpi: setting_of_x_wins" "^mpirun.openmpi -x LD_PRELOAD=$so -x SKEIN_MEM=2M -n 1 $a\$" \
+        env SKEIN_MEM=1M "$skein" run --lib lib --dry-run mpirun.openmpi -x SKEIN_MEM=2M -n 1 $a
+    shows "openmpi: env_list_takes_the_env_way" "env_list A=1 -n 1 env LD_PRELOAD=$so $a\$" \
+        dry mpirun.openmpi --mca mca_base_env_list A=1 -n 1 $a
+    ;;
+esac
+case $flavours in *mpich*)
+    a=./app.mpich so=$(so mpich)
+    shows "mpich: preload_of_env_option_is_merged" \
+        "^mpiexec.mpich -genv LD_PRELOAD $so -n 1 $a : -env LD_PRELOAD $so:/o.so -n 1 $a\$" \
+        dry mpiexec.mpich -n 1 $a : -env LD_PRELOAD /o.so -n 1 $a
+    shows "mpich: preload_of_genv_is_merged" "^mpiexec.mpich -genv LD_PRELOAD $so:/o.so -n 1 $a\$" \
+        dry mpiexec.mpich -genv LD_PRELOAD=/o.so -n 1 $a
+    ;;
+esac

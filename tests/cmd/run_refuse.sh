@@ -1,0 +1,65 @@
+# run_refuse.sh: what `skein run` must not start, and what it says. Part of run.sh.
+refuses "no_command_is_refused" "no command to run" run
+refuses "no_program_is_refused" "no program found" run $first_run -n 2
+refuses "unknown_option_names_the_nearest" "did you mean --report" run --reprot $first_run -n 2 $first_app
+refuses "missing_program_is_refused" "not found" run $first_run -n 2 ./nosuch
+refuses "missing_program_in_path_is_refused" "nosuch-program not found" run $first_run nosuch-program
+refuses "missing_launcher_is_refused" "launcher .*mpirun not found" run ./bin/mpirun -n 2 $first_app
+refuses "directory_is_no_program" "not found" run $first_run -n 2 ./lib
+cp $first_app noexec && chmod -x noexec
+refuses "program_without_permission_is_refused" "not executable; chmod" run $first_run -n 2 ./noexec
+refuses "program_without_mpi_is_refused" "not an MPI program.*--mpi=" run $first_run -n 2 ./plain
+refuses "program_without_mpi_and_launcher_is_refused" "not an MPI program" run ./plain
+refuses "static_program_is_refused" "linked statically" run $first_run -n 2 ./static
+refuses "static_pie_program_is_refused" "linked statically" run $first_run -n 2 ./staticpie
+refuses "object_file_is_refused" "skein run: " run $first_run -n 2 ./object.o
+refuses "unknown_setting_names_the_nearest" "SKEIN_REPROT.*SKEIN_REPORT" \
+    env SKEIN_REPROT=1 "$skein" run --lib lib $first_run -n 2 $first_app
+refuses "unknown_algorithm_is_refused" "SKEIN_ALLREDUCE=" \
+    env SKEIN_ALLREDUCE=nosuch "$skein" run --lib lib $first_run -n 2 $first_app
+refuses "unknown_mpi_is_refused" "openmpi or mpich" run --mpi=lam $first_run -n 2 $first_app
+refuses "missing_library_directory_is_refused" "nosuch" "$skein" run --lib nosuch $first_run $first_app
+mkdir -p empty "bad dir" broken
+refuses "missing_library_is_refused" "library not found: looked for .*/empty/libskein-$first.so" \
+    "$skein" run --lib empty $first_run -n 2 $first_app
+cp lib/*.so "bad dir"
+refuses "library_path_with_space_is_refused" "space" "$skein" run --lib "bad dir" $first_run $first_app
+for f in openmpi mpich; do echo "no library" >broken/libskein-$f.so; done
+refuses "broken_library_is_refused" "damaged ELF file" "$skein" run --lib broken $first_run $first_app
+refuses "report_without_name_is_refused" "file name" run --report= $first_run -n 2 $first_app
+refuses "report_in_missing_directory_is_refused" "cannot write the report" \
+    run --report=nosuch/r.json $first_run -n 2 $first_app
+refuses "env_that_clears_the_preload_is_refused" "env -i" run $first_run -n 2 env -i $first_app
+refuses "simulator_is_refused" "libskein-smpi.a" run smpirun -np 2 $first_app
+refuses "unknown_launcher_is_refused" "env LD_PRELOAD" run aprun -n 2 $first_app
+printf '#!/bin/sh\nAPP=%s\nmpirun -n 2 $APP\n' $first_app >job.sh
+chmod +x job.sh
+ln -s "$(command -v $first_run)" bin/mpirun
+refuses "script_with_its_own_launcher_is_refused" "starts mpirun itself" run ./job.sh
+rm bin/mpirun
+refuses "script_without_launcher_and_mpi_is_refused" "cannot tell which MPI" run bash -c true
+
+if [ "$flavours" = " openmpi mpich" ]; then
+    refuses "mpich_program_under_open_mpi_is_refused" "links MPICH.*launcher is that of Open MPI" \
+        run mpirun.openmpi -n 2 ./app.mpich
+    refuses "open_mpi_program_under_mpich_is_refused" "links Open MPI.*launcher is that of MPICH" \
+        run mpiexec.mpich -n 2 ./app.openmpi
+    refuses "two_flavours_in_one_job_are_refused" "one job needs one MPI" \
+        run srun -n 1 ./app.openmpi : -n 1 ./app.mpich
+    refuses "second_program_is_checked" "not an MPI program" \
+        run mpirun.openmpi -n 1 ./app.openmpi : -n 1 ./plain
+    refuses "app_file_is_refused" "hides the programs" run mpirun.openmpi --app list
+    refuses "config_file_is_refused" "hides the programs" run mpiexec.mpich -configfile list
+else
+    skip "flavours_are_told_apart" "only$flavours is installed"
+fi
+for f in $flavours; do
+    mkdir -p mixed
+    mpicc.$f -shared -fPIC empty.c -Wl,--no-as-needed -o mixed/libskein-$f.so
+    for g in $flavours; do cp -n mixed/libskein-$f.so mixed/libskein-$g.so; done
+done
+if [ "$flavours" = " openmpi mpich" ]; then
+    cp mixed/libskein-openmpi.so mixed/libskein-mpich.so
+    refuses "library_of_the_other_mpi_is_refused" "was built for libmpi.so.40" \
+        "$skein" run --lib mixed mpiexec.mpich -n 2 ./app.mpich
+fi

@@ -1,0 +1,249 @@
+/* bench.c: `skein bench`: Skein's collectives against those of the host MPI. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/command.h"
+#include "bench/jobs.h"
+#include "bench/launch.h"
+#include "bench/options.h"
+#include "bench/table.h"
+#include "commands.h"
+#include "select/select.h"
+
+static const char help[] =
+    "usage: skein bench [OPTION]...\n"
+    "\n"
+    "Times each collective of Skein and of the host MPI by turns in one process, and compares "
+    "their\n"
+    "results. Progress goes to standard error, the tables to standard output.\n"
+    "\n"
+    "  --collective LIST   names separated by commas, or all (default)\n"
+    "  --bytes LIST        block or vector sizes, K and M allowed (default 8,1K,16K,128K,1M)\n"
+    "  --ranks LIST        default 2,4,8,16; MPICH: those that have a core for every rank\n"
+    "  --rounds N          rounds per point (default 21; fewer where a call is slow)\n"
+    "  --seconds N         share N seconds out over all points (default: 0.7 s for each)\n"
+    "  --mpi NAME          openmpi, mpich or both (default: those that are here)\n"
+    "  --algorithm NAME    force an algorithm of Skein\n"
+    "  --all-algorithms    measure every algorithm of Skein\n"
+    "  --against LIST      measure also with the host's own algorithm forced: best (each of them, "
+    "the\n"
+    "                      best one counts), a name such as linear, COLLECTIVE=NAME or\n"
+    "                      COLLECTIVE=NUMBER\n"
+    "  --csv FILE          write every measured point to FILE\n"
+    "  --plain             the host against itself, without Skein: shows the noise of the machine\n"
+    "\n"
+    "Exit status: 0 done, 1 a result was wrong or a run failed, 2 used wrongly.\n";
+
+enum { DEFAULT_MS = 700 };
+
+typedef struct bench {
+    sk_arena *arena;
+    sk_bench_options o;
+    const char *launcher[SK_MPI_OTHER], *program[SK_MPI_OTHER];
+    sk_select *select;
+    FILE *csv;
+    double budget; /* seconds per point */
+    sk_result *results;
+    int nresults, npoints, done;
+    const sk_job *job; /* the one that runs */
+    bool wrong;
+} bench;
+
+/* Skein's algorithm at a point. */
+static const char *algorithm_at(bench *b, sk_coll coll, int64_t bytes, bool *forced)
+{
+    *forced = false;
+    if (b->o.plain)
+        return "host";
+    for (int i = 0; i < b->job->ncolls; i++)
+        if (b->job->colls[i] == coll && b->job->algos[i]) {
+            *forced = true;
+            return b->job->algos[i]->name;
+        }
+    if (!sk_select_serves(b->select, coll))
+        return "host";
+    sk_choice choice;
+    sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
+    sk_select_choose(b->select, &c, &choice);
+    return choice.algo ? choice.algo->name : "host";
+}
+
+static void show_progress(const bench *b, const sk_result *r)
+{
+    const sk_point *p = &r->point;
+    const sk_timing *m = &p->makespan;
+    char size[32];
+    fprintf(stderr, "[%d/%d] %s %d ranks %s %s, %s", b->done, b->npoints, sk_flavour_name(r->mpi),
+            r->nranks, sk_coll_name(p->coll), sk_bytes_text(p->bytes, size, sizeof size),
+            r->algorithm);
+    if (!sk_result_auto(r))
+        fprintf(stderr, " against %s", r->host);
+    if (!p->equal)
+        fprintf(stderr, ": WRONG RESULT\n");
+    else
+        fprintf(stderr, ": host %.4g us, Skein %.4g us, %.2fx; back to back %.2fx\n", m->host_us,
+                m->skein_us, m->ratio.mid, p->b2b.ratio.mid);
+}
+
+static void take_line(void *ctx, char *text)
+{
+    bench *b = ctx;
+    sk_result r = {.mpi = b->job->mpi, .nranks = b->job->nranks, .host = b->job->host_name};
+    if (strncmp(text, "skip ", 5) == 0) {
+        b->done++;
+        fprintf(stderr, "[%d/%d] %s on %d ranks: left out, not enough memory\n", b->done,
+                b->npoints, text + 5, b->job->nranks);
+        return;
+    }
+    if (!sk_point_parse(text, &r.point)) {
+        fprintf(stderr, "%s\n", text);
+        return;
+    }
+    b->done++;
+    r.algorithm = algorithm_at(b, r.point.coll, r.point.bytes, &r.forced);
+    b->wrong = b->wrong || !r.point.equal;
+    if (b->nresults < b->npoints)
+        b->results[b->nresults++] = r;
+    show_progress(b, &r);
+    if (b->csv)
+        sk_csv_row(b->csv, &r);
+}
+
+/* 0, or 1 when the run failed: that stops nothing but this run's points. */
+static int run_job(bench *b, const sk_job *j)
+{
+    int expected = b->done + sk_job_points(j, &b->o);
+    sk_words command =
+        sk_job_command(b->arena, &b->o, j, b->launcher[j->mpi], b->program[j->mpi], b->budget);
+    b->job = j;
+    bool wrong_before = b->wrong;
+    b->wrong = false;
+    int status = sk_launch_run(&command, 60 + 20 * b->budget, take_line, b);
+    bool explained = status == 0 || b->wrong;
+    b->wrong = b->wrong || wrong_before;
+    if (b->done < expected || !explained) {
+        fprintf(stderr, "skein bench: %s, %d ranks, host algorithm %s: ", sk_flavour_title(j->mpi),
+                j->nranks, j->host_name);
+        if (status == SK_LAUNCH_SILENT)
+            fprintf(stderr, "no progress for a long time, ended\n");
+        else
+            fprintf(stderr, "failed with exit status %d, %d points are missing\n", status,
+                    expected - b->done);
+        b->done = expected;
+        /* The host's own algorithms need not work everywhere; its default must. */
+        return j->host == 0;
+    }
+    return 0;
+}
+
+/* Which MPIs can be measured; says why others cannot. */
+static bool find_mpis(bench *b, bool *mpi)
+{
+    bool any = false;
+    char lib[4096];
+    for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++) {
+        mpi[f] = false;
+        if (!b->o.mpi[f])
+            continue;
+        const char *title = sk_flavour_title((sk_flavour)f);
+        b->launcher[f] = sk_launch_find_launcher(b->arena, (sk_flavour)f);
+        b->program[f] = sk_launch_find_program(b->arena, (sk_flavour)f);
+        if (!b->launcher[f])
+            fprintf(stderr, "skein bench: %s is left out: no launcher of it in PATH\n", title);
+        else if (!b->program[f])
+            fprintf(stderr, "skein bench: %s is left out: no skein-bench-%s beside this command\n",
+                    title, sk_flavour_name((sk_flavour)f));
+        else if (!b->o.plain && !sk_library_find(sk_flavour_name((sk_flavour)f), lib, sizeof lib))
+            fprintf(stderr, "skein bench: %s is left out: no %s\n", title, lib);
+        else
+            any = mpi[f] = true;
+    }
+    return any;
+}
+
+static void warn(const bench *b, const bool *mpi)
+{
+    double load;
+    const char *left_out = "";
+    for (int i = 0; mpi[SK_MPI_MPICH] && i < b->o.nranks; i++)
+        if (!sk_jobs_take_ranks(&b->o, SK_MPI_MPICH, b->o.ranks[i]))
+            left_out = sk_text(b->arena, "%s%s%d", left_out, *left_out ? ", " : "", b->o.ranks[i]);
+    if (*left_out)
+        fprintf(stderr,
+                "MPICH with %s ranks is left out: it spins while it waits and needs a core for "
+                "each; --ranks asks for it\n",
+                left_out);
+    if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN))
+        fprintf(stderr, "the machine is busy (load %.1f): expect a wide spread\n", load);
+}
+
+static int measure(bench *b, const sk_job *jobs)
+{
+    int status = 0, n = 0;
+    for (const sk_job *j = jobs; j; j = j->next, n++)
+        b->npoints += sk_job_points(j, &b->o);
+    b->budget = b->o.seconds > 0 ? b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
+    b->results = sk_take(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
+    fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
+            b->budget, b->npoints * b->budget + n);
+    for (const sk_job *j = jobs; j; j = j->next)
+        if (run_job(b, j))
+            status = 1;
+    sk_table_print(stdout, b->results, b->nresults, b->o.against.n > 0);
+    sk_summary_print(stdout, b->results, b->nresults, b->o.against.n > 0);
+    return b->wrong ? 1 : status;
+}
+
+static int prepare_and_measure(bench *b)
+{
+    char err[256];
+    bool mpi[SK_MPI_OTHER];
+    if (sk_select_new(environ, &b->select, err, sizeof err) != SK_OK) {
+        fprintf(stderr, "skein bench: %s\n", err);
+        return 2;
+    }
+    if (!find_mpis(b, mpi))
+        return 1;
+    const sk_job *jobs = sk_jobs_new(b->arena, &b->o, mpi);
+    if (!jobs) {
+        fprintf(stderr, "skein bench: nothing to measure: no such algorithm fits these ranks\n");
+        return 1;
+    }
+    if (b->o.csv) {
+        b->csv = fopen(b->o.csv, "w");
+        if (!b->csv) {
+            perror(b->o.csv);
+            return 1;
+        }
+        sk_csv_header(b->csv);
+    }
+    warn(b, mpi);
+    return measure(b, jobs);
+}
+
+int sk_cmd_bench(int argc, char **argv)
+{
+    bench b = {.arena = sk_arena_new()};
+    int status = 2;
+    if (!b.arena) {
+        fputs("skein: out of memory\n", stderr);
+        return 1;
+    }
+    if (!sk_bench_options_parse(b.arena, argc, argv, &b.o))
+        goto out;
+    if (b.o.help) {
+        fputs(help, stdout);
+        status = 0;
+        goto out;
+    }
+    status = prepare_and_measure(&b);
+out:
+    if (b.csv && fclose(b.csv) != 0)
+        status = 1;
+    if (b.select)
+        sk_select_free(b.select);
+    sk_arena_free(b.arena);
+    return status;
+}

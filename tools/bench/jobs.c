@@ -1,0 +1,146 @@
+#include "bench/jobs.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/hosts.h"
+#include "shape.h"
+
+typedef struct list {
+    sk_arena *arena;
+    sk_job *first, **end;
+} list;
+
+static sk_job *append(list *l, sk_flavour mpi, int nranks)
+{
+    sk_job *j = sk_take(l->arena, sizeof *j);
+    *j = (sk_job){.mpi = mpi, .nranks = nranks, .host_name = SK_HOST_AUTO};
+    *l->end = j;
+    l->end = &j->next;
+    return j;
+}
+
+static void add_coll(sk_job *j, sk_coll coll, const sk_algo *algo)
+{
+    j->colls[j->ncolls] = coll;
+    j->algos[j->ncolls++] = algo;
+}
+
+sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
+{
+    int64_t elem = bytes % 8 == 0 ? 8 : 1;
+    sk_shape s = {.coll = coll, .nranks = nranks, .elems = bytes / elem, .elem_size = elem};
+    if (coll == SK_ALLGATHERV) /* the benchmark counts a block, a shape all of them */
+        s.elems *= nranks;
+    sk_shape_round(&s);
+    const sk_shape_room *room = sk_shape_room_new(a, &s);
+    return room ? sk_shape_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
+}
+
+/* Whether forcing the algorithm can have an effect: for one of the sizes at least. */
+static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, int nranks)
+{
+    for (int i = 0; algo && algo->fits && i < o->nbytes; i++) {
+        sk_call c = sk_job_call(a, algo->coll, o->bytes[i], nranks);
+        if (algo->fits(&c))
+            return true;
+    }
+    return algo && !algo->fits;
+}
+
+static const sk_algo *nth_algo(sk_coll coll, int n)
+{
+    for (const sk_algo *const *x = sk_algos(); *x; x++)
+        if ((*x)->coll == coll && n-- == 0)
+            return *x;
+    return NULL;
+}
+
+/* Skein's algorithms do not use each other's collectives: the n-th of every collective share a run.
+ */
+static void add_all_algorithms(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+{
+    bool more = true;
+    for (int n = 0; more; n++) {
+        more = false;
+        sk_job *j = NULL;
+        for (int k = 0; k < o->ncolls; k++) {
+            const sk_algo *algo = nth_algo(o->colls[k], n);
+            more = more || algo;
+            if (!fits(l->arena, algo, o, nranks))
+                continue;
+            if (!j)
+                j = append(l, mpi, nranks);
+            add_coll(j, o->colls[k], algo);
+        }
+    }
+}
+
+static void add_chosen(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+{
+    sk_job *j = NULL;
+    for (int k = 0; k < o->ncolls; k++) {
+        const sk_algo *algo = o->algorithm ? sk_algo_find(o->colls[k], o->algorithm) : NULL;
+        if (o->algorithm && !fits(l->arena, algo, o, nranks))
+            continue;
+        if (!j)
+            j = append(l, mpi, nranks);
+        add_coll(j, o->colls[k], algo);
+    }
+}
+
+/* A host's collective may be made of others, so that each forced one needs a run of its own. */
+static void add_against(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+{
+    for (int k = 0; k < o->ncolls; k++) {
+        sk_coll coll = o->colls[k];
+        const sk_algo *algo = o->algorithm ? sk_algo_find(coll, o->algorithm) : NULL;
+        if (o->algorithm && !fits(l->arena, algo, o, nranks))
+            continue;
+        sk_words names = sk_host_algos(l->arena, mpi, coll);
+        bool *want = sk_take(l->arena, (size_t)names.n + 1);
+        for (int i = 0; i < o->against.n; i++)
+            sk_host_wanted(l->arena, mpi, coll, o->against.v[i], want);
+        for (int i = 0; i < names.n; i++) {
+            if (!want[i] || !sk_host_runs(names.v[i], nranks))
+                continue;
+            sk_job *j = append(l, mpi, nranks);
+            add_coll(j, coll, algo);
+            j->host = i + 1;
+            j->host_name = names.v[i];
+        }
+    }
+}
+
+/* MPICH spins while it waits: with more ranks than cores one measures the scheduler's time slices.
+ * So such counts are measured only when asked for. */
+bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks)
+{
+    return o->ranks_given || mpi != SK_MPI_MPICH || nranks <= 2 ||
+           nranks <= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
+{
+    list l = {.arena = a};
+    l.end = &l.first;
+    for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
+        for (int i = 0; mpi[f] && i < o->nranks; i++) {
+            if (!sk_jobs_take_ranks(o, (sk_flavour)f, o->ranks[i]))
+                continue;
+            if (o->all_algorithms)
+                add_all_algorithms(&l, o, (sk_flavour)f, o->ranks[i]);
+            else
+                add_chosen(&l, o, (sk_flavour)f, o->ranks[i]);
+            add_against(&l, o, (sk_flavour)f, o->ranks[i]);
+        }
+    return l.first;
+}
+
+int sk_job_points(const sk_job *j, const sk_bench_options *o)
+{
+    int n = 0;
+    for (int k = 0; k < j->ncolls; k++)
+        n += j->colls[k] == SK_BARRIER ? 1 : o->nbytes;
+    return n;
+}

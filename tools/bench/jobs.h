@@ -1,0 +1,34 @@
+/* jobs.h: what has to be started: each job is one run of the measuring program. Skein and the host
+ * read which algorithm to use when they start, so every combination is a job of its own. */
+#ifndef SK_JOBS_H
+#define SK_JOBS_H
+
+#include "algo/algo.h"
+#include "bench/options.h"
+
+/* In place of an algorithm's name: the host chooses. */
+#define SK_HOST_AUTO "auto"
+
+typedef struct sk_job {
+    sk_flavour mpi;
+    int nranks;
+    sk_coll colls[SK_NCOLLS];
+    const sk_algo *algos[SK_NCOLLS]; /* forced for colls[i]; NULL: as Skein chooses */
+    int ncolls;
+    int host;              /* number of the host's algorithm, 0: as the host chooses */
+    const char *host_name; /* SK_HOST_AUTO when host is 0 */
+    struct sk_job *next;
+} sk_job;
+
+/* In the order in which to run them. Only flavours set in `mpi`. */
+sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi);
+
+/* Whether this many ranks are measured; see --ranks. */
+bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
+
+int sk_job_points(const sk_job *j, const sk_bench_options *o);
+
+/* The call of rank 0 that stands for a measured point. */
+sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
+
+#endif

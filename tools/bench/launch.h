@@ -1,0 +1,25 @@
+/* launch.h: find the launcher and the measuring program of an MPI, start them, read their lines. */
+#ifndef SK_LAUNCH_H
+#define SK_LAUNCH_H
+
+#include "run/mpiof.h"
+#include "run/words.h"
+
+/* The launcher of an MPI, or NULL. */
+const char *sk_launch_find_launcher(sk_arena *a, sk_flavour mpi);
+
+/* skein-bench-<mpi>, or NULL. */
+const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi);
+
+/* This command's own file. */
+const char *sk_launch_self(sk_arena *a);
+
+enum { SK_LAUNCH_SILENT = -1, SK_LAUNCH_FAILED = -2 };
+
+/* Run the command, hand on each line of its standard output. Returns its exit status, 128 + signal,
+ * SK_LAUNCH_SILENT when it was ended because no line came for `patience` seconds, or
+ * SK_LAUNCH_FAILED when it could not be started. */
+int sk_launch_run(const sk_words *command, double patience, void (*line)(void *ctx, char *text),
+                  void *ctx);
+
+#endif

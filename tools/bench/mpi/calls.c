@@ -1,0 +1,246 @@
+#include "bench/mpi/calls.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One row per collective; MPI_X and PMPI_X get the same arguments. */
+#define CALLS(X)                                                                                   \
+    X(BARRIER, Barrier, MPI_COMM_WORLD)                                                            \
+    X(BCAST, Bcast, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)                                     \
+    X(SCATTER, Scatter, c->send, c->n, c->type, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)         \
+    X(SCATTERV, Scatterv, c->send, c->scounts, c->sdispls, c->type, c->recv, c->rcounts[0],        \
+      c->type, 0, MPI_COMM_WORLD)                                                                  \
+    X(GATHER, Gather, c->send, c->n, c->type, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)           \
+    X(GATHERV, Gatherv, c->send, c->scounts[0], c->type, c->recv, c->rcounts, c->rdispls, c->type, \
+      0, MPI_COMM_WORLD)                                                                           \
+    X(ALLGATHER, Allgather, c->send, c->n, c->type, c->recv, c->n, c->type, MPI_COMM_WORLD)        \
+    X(ALLGATHERV, Allgatherv, c->send, c->scounts[0], c->type, c->recv, c->rcounts, c->rdispls,    \
+      c->type, MPI_COMM_WORLD)                                                                     \
+    X(ALLTOALL, Alltoall, c->send, c->n, c->type, c->recv, c->n, c->type, MPI_COMM_WORLD)          \
+    X(ALLTOALLV, Alltoallv, c->send, c->scounts, c->sdispls, c->type, c->recv, c->rcounts,         \
+      c->rdispls, c->type, MPI_COMM_WORLD)                                                         \
+    X(ALLTOALLW, Alltoallw, c->send, c->scounts, c->sdispls, c->types, c->recv, c->rcounts,        \
+      c->rdispls, c->types, MPI_COMM_WORLD)                                                        \
+    X(REDUCE, Reduce, c->send, c->recv, c->n, c->type, MPI_SUM, 0, MPI_COMM_WORLD)                 \
+    X(ALLREDUCE, Allreduce, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)              \
+    X(REDUCE_SCATTER, Reduce_scatter, c->send, c->recv, c->rcounts, c->type, MPI_SUM,              \
+      MPI_COMM_WORLD)                                                                              \
+    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, c->send, c->recv, c->n, c->type, MPI_SUM,        \
+      MPI_COMM_WORLD)                                                                              \
+    X(SCAN, Scan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                        \
+    X(EXSCAN, Exscan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)
+
+#define X(ID, Name, ...)                                                                           \
+    static int run_##Name(const sk_case *c, bool host)                                             \
+    {                                                                                              \
+        (void)c;                                                                                   \
+        return host ? PMPI_##Name(__VA_ARGS__) : MPI_##Name(__VA_ARGS__);                          \
+    }
+CALLS(X)
+#undef X
+
+int sk_case_run(const sk_case *c, bool host)
+{
+    static int (*const run[SK_NCOLLS])(const sk_case *, bool) = {
+#define X(ID, Name, ...) [SK_##ID] = run_##Name,
+        CALLS(X)
+#undef X
+    };
+    return run[c->coll](c, host);
+}
+
+/* Blocks of the v forms: one half and three halves of n by turns. */
+static int uneven(int n, int i)
+{
+    return i % 2 ? n - n / 2 : n + n / 2;
+}
+
+static int shared_out(int n, int nranks, int i)
+{
+    return (int)((int64_t)n * (i + 1) / nranks - (int64_t)n * i / nranks);
+}
+
+/* Elements of block i as this rank sends and receives it, in the v forms. */
+static void block_counts(const sk_case *c, int i, int *out, int *in)
+{
+    switch (c->coll) {
+    case SK_SCATTERV:
+        *out = uneven(c->n, i);
+        *in = uneven(c->n, c->rank);
+        break;
+    case SK_GATHERV:
+    case SK_ALLGATHERV:
+        *out = uneven(c->n, c->rank);
+        *in = uneven(c->n, i);
+        break;
+    case SK_REDUCE_SCATTER:
+        *out = *in = shared_out(c->n, c->nranks, i);
+        break;
+    default: /* alltoallv, alltoallw: what i sends to j is what j gets from i */
+        *out = *in = uneven(c->n, c->rank + i);
+        break;
+    }
+}
+
+static size_t fill_counts(sk_case *c)
+{
+    int unit = c->coll == SK_ALLTOALLW ? c->elem : 1;
+    int out_at = 0, in_at = 0;
+    for (int i = 0; i < c->nranks; i++) {
+        block_counts(c, i, &c->scounts[i], &c->rcounts[i]);
+        c->sdispls[i] = out_at * unit;
+        c->rdispls[i] = in_at * unit;
+        out_at += c->scounts[i];
+        in_at += c->rcounts[i];
+        c->types[i] = c->type;
+    }
+    return (size_t)(out_at > in_at ? out_at : in_at);
+}
+
+/* Elements of the buffers of this rank: of all blocks, or of one. */
+static void buffer_elems(const sk_case *c, size_t all, size_t *out, size_t *in)
+{
+    bool root = c->rank == 0;
+    size_t n = (size_t)c->n;
+    switch (c->coll) {
+    case SK_BARRIER:
+    case SK_NCOLLS:
+        break;
+    case SK_BCAST:
+        *out = 0, *in = n;
+        break;
+    case SK_SCATTER:
+    case SK_SCATTERV:
+        *out = root ? all : 0, *in = (size_t)c->rcounts[0];
+        break;
+    case SK_GATHER:
+    case SK_GATHERV:
+        *out = (size_t)c->scounts[0], *in = root ? all : 0;
+        break;
+    case SK_ALLGATHER:
+    case SK_ALLGATHERV:
+        *out = (size_t)c->scounts[0], *in = all;
+        break;
+    case SK_ALLTOALL:
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        *out = *in = all;
+        break;
+    case SK_REDUCE:
+        *out = n, *in = root ? n : 0;
+        break;
+    case SK_REDUCE_SCATTER:
+        *out = n, *in = (size_t)c->rcounts[c->rank];
+        break;
+    case SK_REDUCE_SCATTER_BLOCK:
+        *out = n * (size_t)c->nranks, *in = n;
+        break;
+    case SK_ALLREDUCE:
+    case SK_SCAN:
+    case SK_EXSCAN:
+        *out = *in = n;
+        break;
+    }
+}
+
+static bool uneven_blocks(sk_coll coll)
+{
+    return coll == SK_SCATTERV || coll == SK_GATHERV || coll == SK_ALLGATHERV ||
+           coll == SK_ALLTOALLV || coll == SK_ALLTOALLW || coll == SK_REDUCE_SCATTER;
+}
+
+sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks)
+{
+    bool words = bytes % 8 == 0;
+    int elem = words ? 8 : 1;
+    if ((bytes + bytes / 2 + elem) * nranks > INT_MAX)
+        return NULL;
+    sk_case *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = (sk_case){.coll = coll, .bytes = bytes, .rank = rank, .nranks = nranks, .elem = elem};
+    c->type = words ? MPI_INT64_T : MPI_UINT8_T;
+    c->n = (int)(bytes / elem);
+    if (coll == SK_REDUCE_SCATTER_BLOCK)
+        c->n = (c->n + nranks - 1) / nranks;
+
+    size_t p = (size_t)nranks;
+    c->scounts = calloc(4 * p, sizeof(int));
+    c->types = calloc(p, sizeof(MPI_Datatype));
+    if (!c->scounts || !c->types)
+        goto fail;
+    c->sdispls = c->scounts + p;
+    c->rcounts = c->sdispls + p;
+    c->rdispls = c->rcounts + p;
+
+    size_t all = p * (size_t)c->n, out = 0, in = 0;
+    if (uneven_blocks(coll))
+        all = fill_counts(c);
+    else
+        c->scounts[0] = c->rcounts[0] = c->n;
+    buffer_elems(c, all, &out, &in);
+    c->send_bytes = out * (size_t)elem;
+    c->recv_bytes = in * (size_t)elem;
+    c->check_bytes = coll == SK_EXSCAN && rank == 0 ? 0 : c->recv_bytes;
+    /* One byte more, so that empty buffers have addresses too. */
+    if (!(c->send = calloc(c->send_bytes + 1, 1)) || !(c->recv = calloc(c->recv_bytes + 1, 1)))
+        goto fail;
+    return c;
+fail:
+    sk_case_free(c);
+    return NULL;
+}
+
+void sk_case_free(sk_case *c)
+{
+    if (!c)
+        return;
+    free(c->send);
+    free(c->recv);
+    free(c->scounts);
+    free(c->types);
+    free(c);
+}
+
+double sk_case_memory(sk_coll coll, int64_t bytes, int nranks)
+{
+    double b = (double)bytes;
+    switch (coll) {
+    case SK_ALLTOALL:
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        return 3 * b * nranks;
+    case SK_ALLGATHER:
+    case SK_ALLGATHERV:
+        return (2.0 * nranks + 1) * b;
+    case SK_SCATTER: /* the root's buffers, shared out */
+    case SK_SCATTERV:
+    case SK_GATHER:
+    case SK_GATHERV:
+        return 5 * b;
+    default:
+        return 3 * b;
+    }
+}
+
+static void fill(char *buf, size_t bytes, int elem, int rank)
+{
+    if (elem == 1) {
+        for (size_t i = 0; i < bytes; i++)
+            buf[i] = (char)(rank * 131 + (int)(i % 9973) * 7);
+        return;
+    }
+    for (size_t i = 0; i < bytes / sizeof(int64_t); i++) {
+        int64_t v = rank * 1000003 + (int64_t)(i * 7919 % 1000033);
+        memcpy(buf + i * sizeof v, &v, sizeof v);
+    }
+}
+
+void sk_case_reset(const sk_case *c)
+{
+    fill(c->send, c->send_bytes, c->elem, c->rank);
+    memset(c->recv, 0xee, c->recv_bytes);
+    if (c->coll == SK_BCAST && c->rank == 0)
+        fill(c->recv, c->recv_bytes, c->elem, 0);
+}

@@ -1,0 +1,41 @@
+/* calls.h: the collectives as the benchmark calls them: buffers, counts, and the two calls, MPI_X
+ * (Skein when it is loaded) and PMPI_X (the host MPI), with the same arguments.
+ *
+ * `bytes` is one block for scatter, gather, allgather and alltoall (in their v and w forms the
+ * average: blocks of one half and three halves alternate), and the whole vector for bcast and the
+ * reductions (reduce_scatter_block: rounded up to a multiple of the ranks). The root is 0. */
+#ifndef SK_CALLS_H
+#define SK_CALLS_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "algo/call.h"
+
+typedef struct sk_case {
+    sk_coll coll;
+    int64_t bytes;
+    int rank, nranks;
+    MPI_Datatype type; /* integers, so that results are exact in any order */
+    int elem;          /* its size */
+    int n;             /* elements of a block or vector */
+    int *scounts, *sdispls, *rcounts, *rdispls; /* v forms: in elements; alltoallw: bytes */
+    MPI_Datatype *types;                        /* alltoallw */
+    char *send, *recv;                          /* NULL where this rank has none */
+    size_t send_bytes, recv_bytes;
+    size_t check_bytes; /* of recv: what the standard defines */
+} sk_case;
+
+/* NULL when out of memory. Local: no communication. */
+sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks);
+void sk_case_free(sk_case *c);
+
+/* Buffer memory of a rank, the copy for comparing included; an upper bound over the ranks. */
+double sk_case_memory(sk_coll coll, int64_t bytes, int nranks);
+
+/* The inputs as they must be before the first call, and no trace of an earlier result. */
+void sk_case_reset(const sk_case *c);
+
+int sk_case_run(const sk_case *c, bool host);
+
+#endif

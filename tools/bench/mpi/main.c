@@ -1,0 +1,133 @@
+/* main.c: skein-bench-<mpi>, the program that `skein bench` starts under mpirun: measures MPI_X
+ * (Skein, when its library is loaded) against PMPI_X (the host MPI) in one process, and writes one
+ * line per point. Exit status: 0, 1 a result was wrong, 2 used wrongly, 3 Skein is not loaded. */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/mpi/measure.h"
+
+typedef struct args {
+    char *colls, *bytes; /* separated by commas */
+    sk_measure measure;
+    bool plain; /* the host against itself, on purpose */
+} args;
+
+static bool parse(int argc, char **argv, args *a)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--plain") == 0) {
+            a->plain = true;
+            continue;
+        }
+        char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value)
+            return false;
+        if (strcmp(argv[i], "--collective") == 0)
+            a->colls = value;
+        else if (strcmp(argv[i], "--bytes") == 0)
+            a->bytes = value;
+        else if (strcmp(argv[i], "--rounds") == 0)
+            a->measure.rounds = atoi(value);
+        else if (strcmp(argv[i], "--warmup") == 0)
+            a->measure.warmup = atoi(value);
+        else if (strcmp(argv[i], "--budget") == 0)
+            a->measure.budget = atof(value);
+        else
+            return false;
+        i++;
+    }
+    return a->colls && a->bytes && a->measure.rounds > 0 && a->measure.warmup >= 0;
+}
+
+/* Another object than the one with PMPI_Barrier defines MPI_Barrier: someone sits in between. */
+static bool interposed(void)
+{
+    Dl_info user, host;
+    void *mpi = dlsym(RTLD_DEFAULT, "MPI_Barrier"), *pmpi = dlsym(RTLD_DEFAULT, "PMPI_Barrier");
+    return mpi && pmpi && dladdr(mpi, &user) && dladdr(pmpi, &host) &&
+           user.dli_fbase != host.dli_fbase;
+}
+
+static bool memory_suffices(sk_coll coll, int64_t bytes, int nranks)
+{
+    double have = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    int ok = sk_case_memory(coll, bytes, nranks) * nranks < have;
+    PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return ok;
+}
+
+/* False: a result was wrong. */
+static bool measure(sk_coll coll, int64_t bytes, const args *a, int rank, int nranks)
+{
+    sk_case *c = NULL;
+    if (memory_suffices(coll, bytes, nranks))
+        c = sk_case_new(coll, bytes, rank, nranks);
+    int mine = c != NULL, have;
+    PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    sk_point p = {.equal = true};
+    if (have && sk_measure_point(c, &a->measure, &p)) {
+        if (rank == 0) {
+            char line[512];
+            sk_point_format(&p, line, sizeof line);
+            printf("%s\n", line);
+            fflush(stdout);
+        }
+    } else if (rank == 0) {
+        printf("skip %s %lld\n", sk_coll_name(coll), (long long)bytes);
+        fflush(stdout);
+    }
+    sk_case_free(c);
+    return p.equal;
+}
+
+static int measure_all(const args *a, int rank, int nranks)
+{
+    int status = 0;
+    char *keep_coll, *keep_bytes;
+    for (char *name = strtok_r(a->colls, ",", &keep_coll); name;
+         name = strtok_r(NULL, ",", &keep_coll)) {
+        sk_coll coll = sk_coll_find(name);
+        if (coll == SK_NCOLLS)
+            return 2;
+        char list[512];
+        snprintf(list, sizeof list, "%s", a->bytes);
+        for (char *size = strtok_r(list, ",", &keep_bytes); size;
+             size = strtok_r(NULL, ",", &keep_bytes)) {
+            if (!measure(coll, coll == SK_BARRIER ? 0 : atoll(size), a, rank, nranks))
+                status = 1;
+            if (coll == SK_BARRIER)
+                break;
+        }
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, nranks, status;
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    args a = {.measure = {.warmup = 25, .rounds = 21, .budget = 0.8}};
+    sk_clock clock = sk_clock_new();
+    a.measure.clock = &clock;
+
+    if (!parse(argc, argv, &a)) {
+        if (rank == 0)
+            fprintf(stderr, "skein-bench: wrong arguments; use `skein bench`\n");
+        status = 2;
+    } else if (!a.plain && !interposed()) {
+        if (rank == 0)
+            fprintf(stderr, "skein-bench: Skein's library is not loaded; use `skein bench`, or "
+                            "--plain to time the host MPI against itself\n");
+        status = 3;
+    } else {
+        status = measure_all(&a, rank, nranks);
+    }
+    MPI_Finalize();
+    return status;
+}

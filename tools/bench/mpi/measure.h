@@ -1,0 +1,20 @@
+/* measure.h: time one case, Skein and the host MPI by turns. */
+#ifndef SK_MEASURE_H
+#define SK_MEASURE_H
+
+#include "bench/mpi/calls.h"
+#include "bench/mpi/clock.h"
+#include "bench/point.h"
+
+typedef struct sk_measure {
+    int warmup;    /* calls of each kind before the first round */
+    int rounds;    /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
+    double budget; /* seconds for this point */
+    const sk_clock *clock;
+} sk_measure;
+
+/* Collective over MPI_COMM_WORLD. *out is complete at rank 0; `equal` is so at all ranks. False, at
+ * all ranks: out of memory. */
+bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out);
+
+#endif

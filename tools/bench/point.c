@@ -1,0 +1,43 @@
+#include "bench/point.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t sk_first_difference(const void *a, const void *b, size_t bytes)
+{
+    const unsigned char *x = a, *y = b;
+    if (bytes == 0 || memcmp(x, y, bytes) == 0)
+        return -1;
+    size_t i = 0;
+    while (x[i] == y[i])
+        i++;
+    return (int64_t)i;
+}
+
+void sk_point_format(const sk_point *p, char *line, size_t size)
+{
+    const sk_timing *m = &p->makespan, *b = &p->b2b;
+    snprintf(line, size,
+             "point %s %" PRId64 " %d %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g",
+             sk_coll_name(p->coll), p->bytes, p->equal, p->rounds, p->singles, p->train,
+             m->skein_us, m->host_us, m->ratio.lo, m->ratio.mid, m->ratio.hi, b->skein_us,
+             b->host_us, b->ratio.lo, b->ratio.mid, b->ratio.hi);
+}
+
+bool sk_point_parse(const char *line, sk_point *p)
+{
+    char name[32];
+    int equal;
+    sk_timing *m = &p->makespan, *b = &p->b2b;
+    int got =
+        sscanf(line, "point %31s %" SCNd64 " %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
+               name, &p->bytes, &equal, &p->rounds, &p->singles, &p->train, &m->skein_us,
+               &m->host_us, &m->ratio.lo, &m->ratio.mid, &m->ratio.hi, &b->skein_us, &b->host_us,
+               &b->ratio.lo, &b->ratio.mid, &b->ratio.hi);
+    if (got != 16)
+        return false;
+    p->equal = equal != 0;
+    p->coll = sk_coll_find(name);
+    return p->coll != SK_NCOLLS;
+}

@@ -1,0 +1,33 @@
+/* point.h: one measured point, and the line in which the measuring program hands it to the command.
+ */
+#ifndef SK_POINT_H
+#define SK_POINT_H
+
+#include <stddef.h>
+
+#include "algo/call.h"
+#include "bench/stats.h"
+
+/* One way to time a call: Skein's and the host's time, and the ratio host / Skein over the rounds.
+ */
+typedef struct sk_timing {
+    double skein_us, host_us; /* medians over the rounds */
+    sk_spread ratio;          /* of the ratios of the rounds, not the ratio of medians */
+} sk_timing;
+
+typedef struct sk_point {
+    sk_coll coll;
+    int64_t bytes;
+    bool equal;                 /* both gave the same bytes; if not, nothing was timed */
+    int rounds, singles, train; /* rounds; calls timed singly in each; calls in a train */
+    sk_timing makespan;         /* last exit minus first entry of one call */
+    sk_timing b2b;              /* one call out of a train of calls */
+} sk_point;
+
+/* Where the two results differ first, or -1. */
+int64_t sk_first_difference(const void *a, const void *b, size_t bytes);
+
+void sk_point_format(const sk_point *p, char *line, size_t size);
+bool sk_point_parse(const char *line, sk_point *p); /* false: the line is not a point */
+
+#endif

@@ -1,0 +1,37 @@
+/* table.h: results, as CSV and as tables to read. */
+#ifndef SK_TABLE_H
+#define SK_TABLE_H
+
+#include <stdio.h>
+
+#include "bench/point.h"
+#include "run/mpiof.h"
+
+typedef struct sk_result {
+    sk_point point;
+    sk_flavour mpi;
+    int nranks;
+    const char *algorithm; /* Skein's */
+    bool forced;           /* asked for, not chosen */
+    const char *host;      /* the host's: "auto", or the name of a forced one */
+} sk_result;
+
+void sk_csv_header(FILE *f);
+void sk_csv_row(FILE *f, const sk_result *r);
+
+const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* 16 KB */
+
+bool sk_result_auto(const sk_result *r); /* measured against the host's own choice */
+double sk_result_ratio(const sk_result *r, bool b2b);
+
+/* Of the results with a forced host algorithm at the point of r, the one that does best against
+ * Skein; NULL when there is none. */
+const sk_result *sk_result_hardest(const sk_result *r, const sk_result *all, int n, bool b2b);
+
+/* Every point; with `against`, beside it the hardest forced host algorithm. */
+void sk_table_print(FILE *f, const sk_result *r, int n, bool against);
+
+/* Geometric means per collective and in all, and the point where Skein is worst. */
+void sk_summary_print(FILE *f, const sk_result *r, int n, bool against);
+
+#endif

@@ -1,0 +1,171 @@
+/* launcher.c: see launcher.h. The tables name the options that take words of their own; an option
+ * in none of them is taken to be alone, unless what follows it is no program but something later
+ * is. */
+#include "run/launcher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/find.h"
+
+typedef struct table {
+    const char *one, *two, *none; /* options followed by one word, by two, by none */
+    const char *letters;          /* one-letter options whose word may be attached: -n4 */
+} table;
+
+static const table tables[SK_NLAUNCHERS] = {
+    [SK_LAUNCHER_OPENMPI] =
+        {.one =
+             "am amca app app-prefix arch bind-to bindto c cartofile cf cpu-list cpu-set "
+             "cpus-per-proc cpus-per-rank debugger default-hostfile display file forward-signals "
+             "gpu-support H hnp host hostfile initial-errhandler launch-agent machinefile map-by "
+             "mapby max-restarts max-vm-size memory-alloc-kinds N n np npernode npersocket "
+             "ompi-server output output-directory output-filename path personality ppr prefix "
+             "preload-files pset rank-by rankby rankfile report-events report-pid report-uri rf "
+             "rtos runtime-options spawn-timeout stdin stream-buffering timeout tmpdir tune wd "
+             "wdir with-ft x xml-file xterm",
+         .two = "mca gmca omca gomca prtemca pmixmca",
+         .none =
+             "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous d "
+             "debug debug-daemons debug-daemons-file debug-devel disable-recovery "
+             "display-allocation display-devel-allocation display-devel-map display-diffable-map "
+             "display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "
+             "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
+             "leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm "
+             "output-proctable oversubscribe pernode preload-binary q quiet report-bindings "
+             "report-child-jobs-separately report-state-on-timeout s set-cwd-to-session-dir "
+             "show-progress soft tag-output timestamp-output tv use-hwthread-cpus use-regexp v "
+             "verbose xml",
+         .letters = ""},
+    [SK_LAUNCHER_HYDRA] =
+        {.one =
+             "arch bind-to binding bootstrap bootstrap-exec configfile demux envlist errfile "
+             "errfile-pattern f g genvlist gpath gpu-subdevs-per-proc gpus-per-proc gumask gwdir "
+             "host hostfile hostlist hosts iface launcher launcher-exec localhost machine "
+             "machinefile machinelist machines map-by membind memory-alloc-kinds n nameserver np "
+             "order-nodes outfile outfile-pattern output-from path perhost ppn prepend-pattern "
+             "rankmap rmk topolib umask usize wdir",
+         .two = "env genv",
+         .none = "debug disable-auto-cleanup disable-hostname-propagation disable-x "
+                 "enable-auto-cleanup enable-hostname-propagation enable-x envall envnone genvall "
+                 "genvnone hybrid-hosts info l pmi-port prepend-rank print-all-exitcodes profile "
+                 "report-bindings skip-launch-node v verbose",
+         .letters = ""},
+    [SK_LAUNCHER_SRUN] =
+        {.one =
+             "account acctg-freq bb bbf begin cluster-constraint clusters comment constraint "
+             "container context core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu "
+             "cpus-per-task deadline delay-boot dependency chdir distribution epilog error exclude "
+             "export extra extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node "
+             "gpus-per-socket gpus-per-task gres gres-flags het-group hint input job-name jobid "
+             "licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus "
+             "mpi msg-timeout network nodefile nodelist nodes ntasks ntasks-per-core "
+             "ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power "
+             "priority profile prolog qos relative reservation signal slurmd-debug "
+             "sockets-per-node switches task-epilog task-prolog thread-spec threads "
+             "threads-per-core time time-min tmp tres-bind tres-per-task uid wait wckey",
+         .two = "",
+         .none =
+             "contiguous disable-status E exact exclusive H hold l label K k multi-prog no-kill O "
+             "overcommit overlap oversubscribe preserve-env pty Q quiet quit-on-interrupt s "
+             "spread-job test-only u unbuffered use-min-nodes v verbose X Z no-allocate",
+         .letters = "ABCDFGJLMNPSTWcdeimnopqrtwx"},
+};
+
+bool sk_launcher_named(const char *word)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    const char *base = sk_base(word);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (!strncmp(base, names[i], n) && (!base[n] || base[n] == '.' || base[n] == '-'))
+            return true;
+    }
+    return false;
+}
+
+const char *sk_launcher_unserved(const char *word)
+{
+    const char *base = sk_base(word);
+    if (!strcmp(base, "smpirun"))
+        return "a simulated rank cannot be preloaded; link the program with libskein-smpi.a";
+    if (sk_listed("mpirun_rsh aprun jsrun lrun flux prun ibrun poe", base))
+        return "put the preload in front of the program yourself: env LD_PRELOAD=LIBRARY PROGRAM";
+    return NULL;
+}
+
+/* A file's first 4 MB hold one of the words of the list? */
+static bool mentions(const char *data, size_t size, const char *const *list)
+{
+    for (; *list; list++)
+        if (memmem(data, size, *list, strlen(*list)))
+            return true;
+    return false;
+}
+
+bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
+{
+    static const char *const openmpi[] = {"libopen-rte", "libopen-pal", "libprrte", "orterun",
+                                          "prterun",     "openmpi",     NULL};
+    static const char *const hydra[] = {"HYDRA", "hydra", "mpich", NULL};
+    enum { MOST = 4 << 20 };
+    char *real = realpath(path, NULL);
+    const char *base = sk_text(a, "%s", sk_base(real ? real : path));
+    free(real);
+    bool o = strstr(base, "openmpi") || sk_starts(base, "orterun") || sk_starts(base, "prterun");
+    bool h = strstr(base, "hydra") || strstr(base, "mpich");
+    if (sk_starts(sk_base(path), "srun")) {
+        *kind = SK_LAUNCHER_SRUN;
+        return true;
+    }
+    if (o == h) { /* the name does not tell: a wrapper script or a renamed program says it inside */
+        FILE *f = fopen(path, "re");
+        if (!f)
+            return false;
+        char *data = sk_take(a, MOST);
+        size_t n = fread(data, 1, MOST, f);
+        fclose(f);
+        o = mentions(data, n, openmpi);
+        h = mentions(data, n, hydra);
+    }
+    *kind = o ? SK_LAUNCHER_OPENMPI : SK_LAUNCHER_HYDRA;
+    return o != h;
+}
+
+const char *sk_launcher_option_name(sk_arena *a, const char *word)
+{
+    if (word[0] != '-' || !word[1])
+        return "";
+    word += word[1] == '-' ? 2 : 1;
+    return sk_text(a, "%.*s", (int)strcspn(word, "="), word);
+}
+
+int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known)
+{
+    const table *t = &tables[kind];
+    char name[64];
+    const char *word = v[0];
+    if (word[0] != '-' || !word[1])
+        return 0;
+    bool letter = word[1] != '-';
+    word += letter ? 1 : 2;
+    bool attached = strchr(word, '=') != NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    int args = 0;
+    bool listed = true;
+    if (letter && *t->letters) {
+        args = strchr(t->letters, *word) && !word[1];
+        listed = args || strchr(t->letters, *word) || sk_listed(t->none, name);
+    } else if (sk_listed(t->two, name)) {
+        bool joined = kind == SK_LAUNCHER_HYDRA && n > 1 && strchr(v[1], '=');
+        args = 2 - attached - joined;
+    } else if (sk_listed(t->one, name)) {
+        args = !attached;
+    } else {
+        listed = attached || sk_listed(t->none, name);
+    }
+    if (known)
+        *known = listed;
+    return args < n ? 1 + args : n;
+}

@@ -1,0 +1,43 @@
+/* launcher.h: the command lines of mpirun, mpiexec and srun: whose launcher it is, where its
+ * options end and the programs begin. */
+#ifndef SK_LAUNCHER_H
+#define SK_LAUNCHER_H
+
+#include "run/mpiof.h"
+
+typedef enum sk_launcher_kind {
+    SK_LAUNCHER_OPENMPI, /* mpirun of Open MPI: orterun, prterun */
+    SK_LAUNCHER_HYDRA,   /* mpiexec of MPICH and its family */
+    SK_LAUNCHER_SRUN,    /* Slurm: starts programs of either */
+    SK_NLAUNCHERS,
+} sk_launcher_kind;
+
+/* Whether a word's file name is a launcher's: mpirun, mpiexec.hydra, srun ... */
+bool sk_launcher_named(const char *word);
+
+/* Whose launcher the file is; false when nothing in it tells. */
+bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind);
+
+/* Launchers that cannot be served, with what to do instead; NULL for any other word. */
+const char *sk_launcher_unserved(const char *word);
+
+/* How many words the option at v[0] takes, itself included; 0 when v[0] is not an option. n >= 1
+ * words are left. *known (may be NULL) tells whether the launcher's table has the option. */
+int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known);
+
+/* The name of an option without its dashes and value, "" for a word that is none. */
+const char *sk_launcher_option_name(sk_arena *a, const char *word);
+
+/* One program of the command line: words[first..program) are its options, words[program..end) the
+ * program and its arguments. After each but the last stands a ":". */
+typedef struct sk_section {
+    int first, program, end;
+    const char *dir; /* its working directory, NULL when not set */
+} sk_section;
+
+/* Cut words[1..n) into sections. `program` equals `end` in a section that has none. Returns how
+ * many; *sections lives in the arena. */
+int sk_launcher_cut(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
+                    sk_section **sections);
+
+#endif

@@ -1,0 +1,170 @@
+/* program.c: look at the first word's file; if it links no MPI, look for a file that does among
+ * what it would start: the words of a script, the words that follow on the command line.
+ *
+ * No table of wrappers and their options is needed: a word counts when it names an executable that
+ * links an MPI, and options, numbers and input files do not. */
+#include "run/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/launcher.h"
+
+enum { MAX_DEPTH = 4, MAX_SCRIPT = 1 << 16 };
+
+typedef struct look {
+    sk_arena *arena;
+    const char *dir;
+    sk_program *out;
+    sk_words seen; /* files looked at: scripts may call each other */
+    bool indirect; /* a script or Python was seen */
+    bool
+        shell; /* the command is a shell: its arguments may be scripts without execute permission */
+} look;
+
+static bool look_file(look *l, const char *path, int depth);
+
+static bool decide(look *l, sk_flavour mpi, const sk_elf *e, const char *soname)
+{
+    if (mpi == SK_MPI_NONE)
+        return false;
+    if (l->out->verdict == SK_PROGRAM_MPI)
+        return true; /* what came first decides */
+    l->out->verdict = SK_PROGRAM_MPI;
+    l->out->mpi = mpi;
+    l->out->file = e->path;
+    l->out->soname = soname;
+    l->out->bits = e->bits;
+    l->out->machine = e->machine;
+    return true;
+}
+
+static bool is_shell(const char *path)
+{
+    return sk_listed("sh bash dash ash ksh zsh csh tcsh", sk_base(path));
+}
+
+static bool is_python(const char *path)
+{
+    return sk_starts(sk_base(path), "python") || sk_starts(sk_base(path), "pypy");
+}
+
+/* What follows VAR= in an assignment: APP=./app names a program too. */
+static const char *value_of(const char *word)
+{
+    size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+    return n && word[n] == '=' ? word + n + 1 : word;
+}
+
+static bool look_word(look *l, const char *word, const char *script_dir, int depth)
+{
+    const char *path = NULL;
+    word = value_of(word);
+    sk_find found = sk_find_program(l->arena, word, l->dir, &path);
+    if (found == SK_FIND_OK && sk_launcher_named(word)) {
+        if (!l->out->launcher)
+            l->out->launcher = sk_text(l->arena, "%s", word);
+        return false;
+    }
+    if (found == SK_FIND_OK || (found == SK_FIND_NOT_EXECUTABLE && l->shell && !sk_elf_is(path)))
+        return look_file(l, path, depth + 1);
+    /* "$HERE/app" and "$(dirname $0)/app" mostly mean the script's own directory. */
+    const char *slash = strchr(word, '/');
+    if (!script_dir || !slash)
+        return false;
+    path = sk_text(l->arena, "%s%s", script_dir, slash);
+    return sk_find_is_file(path) && access(path, X_OK) == 0 && look_file(l, path, depth + 1);
+}
+
+/* The whole text, also after the first hit: a launcher further on matters too. */
+static bool look_text(look *l, const char *text, const char *script_dir, int depth)
+{
+    static const char separators[] = " \t\r\n;&|()<>`\"'{}";
+    bool hit = false;
+    while (*text) {
+        text += strspn(text, separators);
+        size_t n = *text == '#' ? strcspn(text, "\n") : strcspn(text, separators);
+        if (n && *text != '#' && *text != '-')
+            hit |= look_word(l, sk_text(l->arena, "%.*s", (int)n, text), script_dir, depth);
+        text += n;
+    }
+    return hit;
+}
+
+static bool look_script(look *l, const char *path, int depth)
+{
+    char *text = sk_take(l->arena, MAX_SCRIPT + 1);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    size_t n = fread(text, 1, MAX_SCRIPT, f);
+    fclose(f);
+    if (memchr(text, 0, n))
+        return false; /* binary, of a kind that we do not know */
+    l->indirect = true;
+    if (sk_starts(text, "#!")) {
+        char *line = text + 2;
+        size_t end = strcspn(line, "\n");
+        bool last = !line[end];
+        line[end] = 0;
+        sk_words words = sk_words_new(l->arena);
+        sk_words_split(&words, line, " \t\r");
+        for (int i = 0; i < words.n; i++)
+            if (is_python(words.v[i]))
+                return look_word(l, words.v[i], NULL, depth);
+        text = line + end + !last;
+    }
+    return look_text(l, text, sk_dir(l->arena, path), depth);
+}
+
+static bool look_file(look *l, const char *path, int depth)
+{
+    const char *soname = NULL;
+    char err[sizeof l->out->err];
+    sk_elf *e;
+    if (depth > MAX_DEPTH || sk_words_has(&l->seen, path))
+        return false;
+    sk_words_add(&l->seen, path);
+    if (is_python(path)) {
+        l->indirect = true;
+        sk_flavour mpi = sk_python_mpi(l->arena, path, &e, &soname);
+        if (mpi != SK_MPI_NONE)
+            return decide(l, mpi, e, soname);
+    }
+    if (!sk_elf_is(path))
+        return look_script(l, path, depth);
+    sk_status st = sk_elf_read(l->arena, path, &e, err, sizeof err);
+    if (st == SK_OK && decide(l, sk_mpi_of(l->arena, e, &soname), e, soname))
+        return true;
+    if (depth == 0 && st != SK_OK) {
+        l->out->verdict = SK_PROGRAM_DAMAGED;
+        memcpy(l->out->err, err, sizeof err);
+    } else if (depth == 0) {
+        l->out->verdict = e->interp ? SK_PROGRAM_NOT_MPI : SK_PROGRAM_STATIC;
+    }
+    return false;
+}
+
+void sk_program_look(sk_arena *a, char *const *words, int n, const char *dir, sk_program *out)
+{
+    look l = {.arena = a, .dir = dir, .out = out, .seen = sk_words_new(a)};
+    *out = (sk_program){.verdict = SK_PROGRAM_NOT_MPI};
+    sk_find found = sk_find_program(a, words[0], dir, &out->path);
+    if (found != SK_FIND_OK) {
+        out->verdict = found == SK_FIND_MISSING ? SK_PROGRAM_MISSING : SK_PROGRAM_NOT_EXECUTABLE;
+        return;
+    }
+    l.shell = is_shell(out->path);
+    l.indirect = l.shell && n > 1;
+    if (look_file(&l, out->path, 0) || out->verdict == SK_PROGRAM_DAMAGED)
+        return;
+    for (int i = 1; i < n; i++) {
+        bool text = strpbrk(words[i], " \t\n;") != NULL;
+        if (text ? look_text(&l, words[i], NULL, 0)
+                 : words[i][0] != '-' && look_word(&l, words[i], NULL, 0))
+            return;
+    }
+    if (l.indirect)
+        out->verdict = SK_PROGRAM_UNKNOWN;
+}
