@@ -18,8 +18,8 @@ static void build(sk_sched *s, const sk_call *c)
     for (int64_t have = 1; have < p; have *= 2) {
         int dist = (int)have, n = dist < p - dist ? dist : p - dist;
         sk_fence(s);
-        sk_send(s, sk_parts_range(&parts, 0, n), from_me.rank_of(&from_me, p - dist));
-        sk_recv(s, sk_parts_range(&parts, dist, dist + n), from_me.rank_of(&from_me, dist));
+        sk_send(s, sk_parts_range(&parts, 0, n), sk_team_rank(&from_me, p - dist));
+        sk_recv(s, sk_parts_range(&parts, dist, dist + n), sk_team_rank(&from_me, dist));
     }
     sk_fence(s);
     sk_row_out(s, &row, 0, p, place);
@@ -28,7 +28,8 @@ static void build(sk_sched *s, const sk_call *c)
 const sk_algo sk_allgather_bruck = {
     .name = "bruck",
     .coll = SK_ALLGATHER,
-    .about = "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
+    .about =
+        "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
 };
@@ -36,7 +37,8 @@ const sk_algo sk_allgather_bruck = {
 const sk_algo sk_allgatherv_bruck = {
     .name = "bruck",
     .coll = SK_ALLGATHERV,
-    .about = "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
+    .about =
+        "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
 };

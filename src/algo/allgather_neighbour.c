@@ -7,7 +7,7 @@
  *        block from then on is those two, and is handed by that rank, a round later, all that
  *        arrives there: (p+3)/2 rounds, and that one rank sends every block twice
  * scratch  n where the user's blocks do not follow each other
- * paper  Chen et al.: Performance evaluation of allgather algorithms on terascale Linux cluster (2005) */
+ * paper  Chen et al.: Performance evaluation of allgather algorithms, HPC Asia (2005) */
 #include "algo/algo.h"
 #include "algo/phases.h"
 

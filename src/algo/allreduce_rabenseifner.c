@@ -1,8 +1,10 @@
 /* allreduce_rabenseifner.c: halve the vector until every rank has reduced its share of it, then
- * join the shares the same way back. cost   2 lg p alpha + 2n beta + n gamma    good for  long
- * vectors, p a power of two rounds 2 lg p; otherwise 2 floor(lg p) + 2, with 2n more beta and n
- * more gamma scratch one vector paper  Rabenseifner, Optimization of collective reduction
- * operations, 2004 */
+ * join the shares the same way back.
+ * cost   2 lg p alpha + 2n beta + n gamma     good for  long vectors, p a power of two
+ * rounds 2 lg p; otherwise 2 floor(lg p) + 2  scratch   one vector
+ * paper  Rabenseifner, Optimization of collective reduction operations, 2004
+ *
+ * When p is no power of two, folding costs 2n more beta and n more gamma. */
 #include "algo/algo.h"
 #include "algo/phase_reduce.h"
 

@@ -6,9 +6,10 @@
 #include "algo/algo.h"
 #include "algo/phases.h"
 
-/* Slot d holds what still has to go distance d, or has come that far. In round k the slots with bit k
- * stand in runs of 2^k; the packed side has the runs one after the other. */
-static int64_t move_runs(sk_sched *s, const sk_parts *slots, int p, int bit, sk_span packed, bool pack)
+/* Slot d holds what still has to go distance d, or has come that far. In round k the slots with bit
+ * k stand in runs of 2^k; the packed side has the runs one after the other. */
+static int64_t move_runs(sk_sched *s, const sk_parts *slots, int p, int bit, sk_span packed,
+                         bool pack)
 {
     int64_t at = 0;
     for (int64_t lo = bit; lo < p; lo += 2 * (int64_t)bit) {
@@ -37,8 +38,8 @@ static void build(sk_sched *s, const sk_call *c)
         sk_fence(s);
         in.len = out.len = move_runs(s, &slots, p, bit, out, true);
         sk_fence(s);
-        sk_send(s, out, from_me.rank_of(&from_me, bit));
-        sk_recv(s, in, from_me.rank_of(&from_me, p - bit));
+        sk_send(s, out, sk_team_rank(&from_me, bit));
+        sk_recv(s, in, sk_team_rank(&from_me, p - bit));
         sk_fence(s);
         move_runs(s, &slots, p, bit, in, false);
     }

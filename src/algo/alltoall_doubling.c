@@ -1,4 +1,4 @@
-/* alltoall_doubling.c: everybody gets everything by recursive doubling, and picks out its own blocks.
+/* alltoall_doubling.c: everybody gets everything by recursive doubling, and picks its own blocks.
  * cost   lg p alpha + (p-1) n beta for p = 2^k    good for  very short blocks, few ranks
  * rounds as allgather_doubling    scratch  p n
  * paper  global-collectives 4.5 */

@@ -1,5 +1,5 @@
-/* alltoall_scattered.c: everything at once, each rank starting with the ranks next to it so that not
- * all send to the same one; alltoall, alltoallv and alltoallw. In windows, because queues of
+/* alltoall_scattered.c: everything at once, each rank starting with the ranks next to it so that
+ * not all send to the same one; alltoall, alltoallv and alltoallw. In windows, because queues of
  * thousands of messages cost more than they hide.
  * cost   (p-1) alpha' + (p-1)/p n beta, alpha' being what a message costs when others are under way
  * good for  medium blocks

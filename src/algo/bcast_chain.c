@@ -24,10 +24,10 @@ static void build(sk_sched *s, const sk_call *c)
     for (int k = 0; k < m + behind; k++) {
         sk_fence(s);
         if (!first && k < m)
-            sk_recv(s, sk_parts_range(&parts, k, k + 1), team.rank_of(&team, team.me - 1));
+            sk_recv(s, sk_parts_range(&parts, k, k + 1), sk_team_rank(&team, team.me - 1));
         if (!last && k >= behind)
             sk_send(s, sk_parts_range(&parts, k - behind, k - behind + 1),
-                    team.rank_of(&team, team.me + 1));
+                    sk_team_rank(&team, team.me + 1));
     }
     sk_message_out(s, c, message);
 }

@@ -1,6 +1,6 @@
-/* gatherv_binomial.c: small blocks up a binomial tree (MST) with their sizes in the same message,
- * large ones straight to the root. A rank inside the tree does not know what its kids send: it
- * appends whatever comes to its packet.
+/* gatherv_binomial.c: small blocks up a binomial tree (MST) with their sizes in the message, large
+ * ones straight to the root. A rank inside the tree does not know what its kids send: it appends
+ * whatever comes to its packet.
  * cost   ceil(lg p) alpha + n beta for small blocks, plus alpha per large one
  * good for  short blocks, also very uneven ones
  * rounds ceil(lg p)    scratch  about p (1024 + 23) bytes
@@ -26,7 +26,7 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const
     sk_copy(s, sk_send_block(c, 0), sk_row_block(&row, 0));
     for (int i = 1; i < team->n; i++)
         if (!sk_rides(sk_row_block(&row, i)))
-            sk_recv(s, sk_row_block(&row, i), team->rank_of(team, i));
+            sk_recv(s, sk_row_block(&row, i), sk_team_rank(team, i));
     recv_kids(s, tree, packet);
     for (int i = 1; i < team->n; i++)
         if (sk_rides(sk_row_block(&row, i)))

@@ -1,17 +1,15 @@
 /* parts.c: who takes part, and which part of the data is whose. */
 #include "algo/phases.h"
 
-static int rank_round(const sk_team *t, int member)
-{
-    return (int)(((int64_t)member + t->shift) % t->n);
-}
-
 sk_team sk_team_all(const sk_call *c, int first)
 {
-    return (sk_team){.n = c->nranks,
-                     .me = (c->rank + c->nranks - first) % c->nranks,
-                     .shift = first,
-                     .rank_of = rank_round};
+    int p = c->nranks;
+    return (sk_team){.n = p, .me = (c->rank + p - first) % p, .first = first};
+}
+
+int sk_team_rank(const sk_team *t, int member)
+{
+    return (int)(((int64_t)member + t->first) % t->n);
 }
 
 sk_parts sk_parts_even(const sk_call *c, sk_span all, int n, int64_t unit)

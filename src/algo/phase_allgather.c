@@ -7,8 +7,8 @@ void sk_allgather_by_ring(sk_sched *s, const sk_team *t, const sk_parts *x)
     for (int i = 0; i < n - 1; i++) {
         int mine = (t->me + n - i) % n, theirs = (left + n - i) % n;
         sk_fence(s);
-        sk_send(s, sk_parts_range(x, mine, mine + 1), t->rank_of(t, right));
-        sk_recv(s, sk_parts_range(x, theirs, theirs + 1), t->rank_of(t, left));
+        sk_send(s, sk_parts_range(x, mine, mine + 1), sk_team_rank(t, right));
+        sk_recv(s, sk_parts_range(x, theirs, theirs + 1), sk_team_rank(t, left));
     }
 }
 
@@ -24,7 +24,8 @@ typedef struct level {
 } level;
 
 /* The members on the left that have no partner get the right side's data from those that have one,
- * in halving distances. Seen from the root of each subtree of 2^k members, the first `right` have it. */
+ * in halving distances. Seen from the root of each subtree of 2^k members, the first `right` have
+ * it. */
 static void correct(const level *v, bool lone)
 {
     int me = v->t->me;
@@ -33,9 +34,9 @@ static void correct(const level *v, bool lone)
         if (!lone || k < v->bits)
             sk_fence(v->s);
         if (me < peer && me < reach && peer >= reach)
-            sk_send(v->s, v->right_data, v->t->rank_of(v->t, peer));
+            sk_send(v->s, v->right_data, sk_team_rank(v->t, peer));
         else if (peer < me && peer < reach && me >= reach)
-            sk_recv(v->s, v->right_data, v->t->rank_of(v->t, peer));
+            sk_recv(v->s, v->right_data, sk_team_rank(v->t, peer));
     }
 }
 
@@ -47,12 +48,12 @@ static void level_left(const level *v)
     bool lone = v->right == 1 && v->half > 1;
     bool early = lone && partner == v->middle;
     if (early)
-        sk_recv(v->s, v->right_data, v->t->rank_of(v->t, partner));
+        sk_recv(v->s, v->right_data, sk_team_rank(v->t, partner));
     sk_fence(v->s);
     if (partner < v->middle + v->right) {
-        sk_send(v->s, v->left_data, v->t->rank_of(v->t, partner));
+        sk_send(v->s, v->left_data, sk_team_rank(v->t, partner));
         if (!early)
-            sk_recv(v->s, v->right_data, v->t->rank_of(v->t, partner));
+            sk_recv(v->s, v->right_data, sk_team_rank(v->t, partner));
     }
     if (v->right < v->half)
         correct(v, early);
@@ -60,7 +61,7 @@ static void level_left(const level *v)
 
 static void level_right(const level *v)
 {
-    int partner = v->t->rank_of(v->t, v->t->me - v->half);
+    int partner = sk_team_rank(v->t, v->t->me - v->half);
     sk_fence(v->s);
     sk_send(v->s, v->right_data, partner);
     if (v->right == 1 && v->half > 1)

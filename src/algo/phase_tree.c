@@ -12,11 +12,11 @@ sk_tree sk_tree_of(const sk_team *t)
             continue;
         int64_t end = kid + bit < t->n ? kid + bit : t->n;
         tree.kid[tree.nkids++] =
-            (sk_edge){.rank = t->rank_of(t, (int)kid), .lo = (int)kid, .hi = (int)end};
+            (sk_edge){.rank = sk_team_rank(t, (int)kid), .lo = (int)kid, .hi = (int)end};
         tree.up.hi = (int)end;
     }
     if (t->me)
-        tree.up.rank = t->rank_of(t, t->me - (int)bit);
+        tree.up.rank = sk_team_rank(t, t->me - (int)bit);
     return tree;
 }
 

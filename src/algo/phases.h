@@ -6,22 +6,21 @@
 #include "algo/row.h"
 
 /* ---- who takes part ----
- * Members are numbered 0 .. n-1; `rank_of` says which rank a member is. */
+ * All ranks, numbered anew as members: member 0 is rank `first` and the others follow it in rank
+ * order, round the end. */
 typedef struct sk_team {
-    int n, me;
-    int shift, extra; /* for rank_of to use */
-    int (*rank_of)(const struct sk_team *t, int member);
+    int n, me, first;
 } sk_team;
 
-/* All ranks; member 0 is `first` and the others follow it in rank order, round the end. */
 sk_team sk_team_all(const sk_call *c, int first);
+int sk_team_rank(const sk_team *t, int member);
 
 /* ---- data in n parts ----
  * Part i is what member i brings or is to have. The parts stand in one span, packed in this order,
  * or (loose) are the blocks of a row wherever they lie. */
 typedef struct sk_parts {
     const sk_type *types;
-    sk_span all;         /* starts with part `first` */
+    sk_span all; /* starts with part `first` */
     int first;
     int64_t least, more; /* part i is `least` units long, and one more if i < more */
     int64_t unit;        /* bytes */
@@ -30,7 +29,8 @@ typedef struct sk_parts {
 } sk_parts;
 
 /* `all` in n parts of whole units, as even as can be: the first (units mod n) are one unit longer.
- * A unit is the bytes that must stay together: the type's size, or 1 where `all` may be cut anywhere. */
+ * A unit is the bytes that must stay together: the type's size, or 1 where `all` may be cut
+ * anywhere. */
 sk_parts sk_parts_even(const sk_call *c, sk_span all, int n, int64_t unit);
 
 /* `all` holds the parts from `first` on, all of them `bytes` long. */
@@ -80,11 +80,12 @@ sk_tree sk_tree_of(const sk_team *t);
 /* Over every edge go the parts of the members below it. */
 void sk_tree_carry(sk_tree *t, const sk_parts *x);
 
-/* From the root to the leaves: receive, then send to the kids, the largest subtree first. Scatter,
- * broadcast. */
+/* Scatter and broadcast, from the root to the leaves: receive, then send to the kids, the largest
+ * subtree first. */
 void sk_tree_down(sk_sched *s, const sk_tree *t);
 
-/* From the leaves to the root: receive from the kids, the smallest subtree first, then send. Gather. */
+/* Gather, from the leaves to the root: receive from the kids, the smallest subtree first, then
+ * send. */
 void sk_tree_up(sk_sched *s, const sk_tree *t);
 
 /* sk_tree_of, sk_tree_carry and sk_tree_down: every member gets the parts of its subtree. */
@@ -100,9 +101,10 @@ static inline bool sk_rides(sk_span block)
     return block.len > 0 && block.len <= SK_RIDE_LIMIT;
 }
 
-/* A packet with room for all blocks of members [lo, hi) of the row that ride. */
+/* A packet with room for those of the blocks [lo, hi) of a row that ride, or for whatever may ride
+ * in my subtree. */
 int sk_ride_packet_known(sk_sched *s, const sk_row *r, int lo, int hi);
-int sk_ride_packet_unknown(sk_sched *s, const sk_tree *t); /* for my subtree, whatever rides there */
+int sk_ride_packet_unknown(sk_sched *s, const sk_tree *t);
 int64_t sk_ride_scratch(const sk_call *c);
 
 /* ---- broadcast of a message that is cut into pieces ----
@@ -113,9 +115,9 @@ void sk_message_out(sk_sched *s, const sk_call *c, sk_span place);
 int64_t sk_message_scratch(const sk_call *c);
 
 /* ---- alltoall ----
- * The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on, round
- * the end. They stand in the send buffer or, when the call is in place, in a copy of the receive
- * buffer, because there they are overwritten. */
+ * The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on,
+ * round the end. They stand in the send buffer or, when the call is in place, in a copy of the
+ * receive buffer, because there they are overwritten. */
 typedef struct sk_sends {
     sk_row row;
     sk_span copy; /* empty: none was needed */
@@ -126,11 +128,12 @@ typedef struct sk_sends {
 sk_sends sk_alltoall_sends(sk_sched *s, const sk_call *c); /* makes the copy, and a fence */
 sk_span sk_sends_next(sk_sends *x);                        /* to be called nranks - 1 times */
 
-/* Every rank sends to me+1, me+2 ... and receives from me-1, me-2 ..., `window` of each in a round. */
+/* Everybody sends to me+1, me+2 ... and receives from me-1, me-2 ..., `window` of each in a
+ * round. */
 void sk_alltoall_by_exchange(sk_sched *s, const sk_call *c, int window);
 
-/* The scratch that sk_alltoall_sends takes. Nothing is known of the sizes of alltoallv and alltoallw
- * that is equal on all ranks, so for these no bound is given. */
+/* The scratch that sk_alltoall_sends takes. Nothing is known of the sizes of alltoallv and
+ * alltoallw that is equal on all ranks, so for these no bound is given. */
 int64_t sk_alltoall_sends_scratch(const sk_call *c);
 
 #endif

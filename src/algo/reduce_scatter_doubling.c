@@ -1,7 +1,8 @@
 /* reduce_scatter_doubling.c: as allreduce by recursive doubling, but a partner gets only what it,
- * or those it will still talk to, must have. cost   lg p (alpha + n beta + n gamma), less about 2n
- * good for  short vectors rounds lg p; otherwise floor(lg p) + 2                   scratch   two
- * vectors paper  global-collectives 4.4
+ * or those it will still talk to, must have.
+ * cost   lg p (alpha + n beta + n gamma), less about 2n beta    good for  short vectors
+ * rounds lg p; otherwise floor(lg p) + 2                        scratch   two vectors
+ * paper  global-collectives 4.4
  *
  * After the exchange at distance d a member will only serve members that equal it modulo 2d. Their
  * blocks, and what lies between, are one stretch of p - 2d + 1 blocks: one message, and shorter

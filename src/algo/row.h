@@ -29,12 +29,12 @@ sk_span sk_row_place(sk_sched *s, const sk_row *r, int lo, int hi);
 void sk_row_in(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place);
 void sk_row_out(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place);
 
-/* A span that may be cut anywhere: the given one if its type is contiguous, otherwise scratch of the
- * same length. sk_copy between the two drops out when they are the same. */
+/* A span that may be cut anywhere: the given one if its type is contiguous, otherwise scratch of
+ * the same length. sk_copy between the two drops out when they are the same. */
 sk_span sk_bytes_place(sk_sched *s, const sk_call *c, sk_span user);
 
-/* Upper bound of the scratch that n pieces of `bytes` take when asked for as one; the largest number
- * there is when it does not fit, so that no such call is ever served. */
+/* Upper bound of the scratch that n pieces of `bytes` take when asked for as one; the largest
+ * number there is when it does not fit, so that no such call is ever served. */
 int64_t sk_room(int64_t n, int64_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* scatterv_binomial.c: small blocks down a binomial tree (MST) with their sizes in the same message,
+/* scatterv_binomial.c: small blocks down a binomial tree (MST) with their sizes in the message,
  * large ones straight from the root. Only the root knows all sizes, so a rank inside the tree takes
  * whatever comes and passes each kid its stretch.
  * cost   ceil(lg p) alpha + n beta for small blocks, plus alpha per large one
@@ -30,7 +30,7 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const
     send_kids(s, tree, packet);
     for (int i = 1; i < team->n; i++)
         if (!sk_rides(sk_row_block(&row, i)))
-            sk_send(s, sk_row_block(&row, i), team->rank_of(team, i));
+            sk_send(s, sk_row_block(&row, i), sk_team_rank(team, i));
     sk_copy(s, sk_row_block(&row, 0), sk_recv_block(c, 0));
 }
 

@@ -60,24 +60,36 @@ static void put(sk_run *r, const sk_step *st)
     *used += sk_record_bytes(rec.len);
 }
 
+/* Where record `key` stands, -1 if nowhere. Records are mostly asked for in the order in which they
+ * stand, so the search starts after the one found last: packet_got is free for that once the packet
+ * has come. */
+static int64_t find(sk_run *r, const sk_step *st, sk_record *rec)
+{
+    const char *packet = packet_at(r, st);
+    int64_t used = r->packet_used[st->packet], *last = &r->packet_got[st->packet];
+    for (int again = 0; again < 2; again++) {
+        int64_t at = again ? 0 : *last;
+        for (; record_at(packet, used, at, rec); at += sk_record_bytes(rec->len))
+            if (rec->key == st->lo) {
+                *last = at + sk_record_bytes(rec->len);
+                return at;
+            }
+    }
+    return -1;
+}
+
 static void get(sk_run *r, const sk_step *st)
 {
-    char *packet = packet_at(r, st);
-    int64_t used = r->packet_used[st->packet];
     sk_record rec;
-    for (int64_t at = 0; record_at(packet, used, at, &rec); at += sk_record_bytes(rec.len)) {
-        if (rec.key != st->lo)
-            continue;
-        if (rec.len > st->b.len) {
-            note(r, SK_TRUNCATE);
-            return;
-        }
-        if (rec.len)
-            note(r, r->wire->ops->copy(r->wire,
-                                       (sk_part){packet + at + sizeof rec, rec.len, SK_TYPE_BYTE},
-                                       (sk_part){part_of(r, &st->b).at, rec.len, st->b.type}));
+    int64_t at = find(r, st, &rec);
+    if (at < 0)
         return;
-    }
+    if (rec.len > st->b.len)
+        note(r, SK_TRUNCATE);
+    else if (rec.len)
+        note(r, r->wire->ops->copy(
+                    r->wire, (sk_part){packet_at(r, st) + at + sizeof rec, rec.len, SK_TYPE_BYTE},
+                    (sk_part){part_of(r, &st->b).at, rec.len, st->b.type}));
 }
 
 /* The stretch of a packet that holds the keys lo <= key < hi. */
@@ -159,8 +171,10 @@ static void end_round(sk_run *r, const sk_round *rd)
 {
     for (uint32_t i = 0; r->packet_used && i < rd->nrecv; i++) {
         const sk_step *st = &r->sched->steps[rd->first + i];
-        if (st->kind == SK_STEP_PRECV)
+        if (st->kind == SK_STEP_PRECV) {
             r->packet_used[st->packet] += r->packet_got[st->packet];
+            r->packet_got[st->packet] = 0;
+        }
     }
     r->round++;
     r->posted = false;
