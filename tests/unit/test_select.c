@@ -65,6 +65,7 @@ static void bcast_changes_at_12k_and_8_ranks(void **state)
             "65535 bytes < 65536 (SKEIN_BCAST_LONG)");
 }
 
+/* The formula was fitted to these points: this keeps it there, it is no proof of the formula. */
 static void reduce_scatter_cutoff_fits_the_papers_points(void **state)
 {
     (void)state;

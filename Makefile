@@ -1,0 +1,36 @@
+# A thin front of Meson. On a fresh Debian with git, make and gcc, `make run` and `make test` fetch
+# what is needed (as root) and do the rest.
+BUILD  ?= build
+PREFIX ?= /usr/local
+export PREFIX
+
+.PHONY: all deps build run test bench install clean format tidy
+
+all: build
+
+deps:
+	@scripts/deps.sh
+
+build: deps
+	@scripts/build.sh $(BUILD)
+
+run: build
+	@examples/run.sh $(BUILD)
+
+test: deps
+	@scripts/test.sh $(BUILD)
+
+bench: build
+	@$(BUILD)/bin/skein bench
+
+install: build
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+format:
+	@scripts/files.sh | xargs clang-format -i
+
+tidy: build
+	@tests/lint/tidy.sh $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan

@@ -1,0 +1,46 @@
+#!/bin/sh
+# deps.sh: see to it that what building and testing need is installed. Quick when it is.
+packages="gcc libc6-dev make pkg-config meson ninja-build
+mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev
+libcmocka-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    missing=$packages
+else
+    missing=
+    for p in $packages; do
+        case $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null) in
+        *" installed") ;;
+        *) missing="$missing $p" ;;
+        esac
+    done
+fi
+[ -z "$missing" ] && exit 0
+
+command="apt-get install -y --no-install-recommends"
+missing=$(echo $missing)
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "installing: $missing"
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp) || exit 1
+    trap 'rm -f "$log"' EXIT
+    for step in "apt-get update" "$command $missing"; do
+        echo "  $(echo "$step" | cut -c1-60) ..."
+        if ! $step >"$log" 2>&1; then
+            tail -n 20 "$log" >&2
+            echo "failed: $step" >&2
+            exit 1
+        fi
+    done
+    exit 0
+fi
+
+echo "not installed: $missing"
+echo "to install them: sudo $command $missing"
+for tool in cc meson ninja pkg-config; do
+    if ! command -v $tool >/dev/null 2>&1; then
+        echo "cannot go on without $tool" >&2
+        exit 1
+    fi
+done
+echo "going on without them"

@@ -1,0 +1,50 @@
+#!/bin/sh
+# mpi-flags.sh openmpi|mpich|smpi cflags|libs: how to compile and link against that MPI, asked from
+# its compiler wrapper. Fails, with the reason on standard error, when there is none.
+flavour=$1 part=$2
+
+# A wrapper counts only if its mpi.h is of the family asked for: plain `mpicc` may be any.
+belongs() {
+    command -v "$1" >/dev/null 2>&1 &&
+        echo '#include <mpi.h>' | "$1" -E -dM -x c - 2>/dev/null | grep -q "^#define $2\b"
+}
+
+case $flavour in
+openmpi) macro=OPEN_MPI wrappers="mpicc.openmpi mpicc" ;;
+mpich) macro=MPICH wrappers="mpicc.mpich mpicc" ;;
+smpi) macro=SMPI_H wrappers=smpicc ;;
+*) echo "unknown flavour $flavour" >&2; exit 2 ;;
+esac
+
+for wrapper in $wrappers; do
+    if [ "$flavour" = smpi ] && command -v smpicc >/dev/null 2>&1; then
+        found=$wrapper
+    elif belongs "$wrapper" "$macro"; then
+        found=$wrapper
+    else
+        continue
+    fi
+    break
+done
+if [ -z "$found" ]; then
+    echo "none of these belongs to it or is installed: $wrappers" >&2
+    exit 1
+fi
+
+# The core is compiled without the simulator's header, so memory must come from one allocator only.
+[ "$flavour:$part" = smpi:cflags ] && echo -DSMPI_NO_OVERRIDE_MALLOC
+
+take_next=
+"$found" -show | tr -s ' ' '\n' | while read -r word; do
+    if [ -n "$take_next" ]; then
+        [ "$part" = cflags ] && printf '%s\n' "$take_next" "$word"
+        take_next=
+        continue
+    fi
+    case $part:$word in
+    *:-include) take_next=$word ;;
+    cflags:-I/usr/include) ;;
+    cflags:-I*) printf '%s\n' "-isystem${word#-I}" ;; # the headers of others are not ours to check
+    cflags:-D* | libs:-L* | libs:-l* | libs:-Wl,-rpath* | libs:-pthread) echo "$word" ;;
+    esac
+done

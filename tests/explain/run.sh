@@ -1,0 +1,101 @@
+#!/bin/bash
+# run.sh BUILD: `skein info`, `skein explain` and `skein help` as a user meets them, and an installed
+# copy. Prints "ok NAME" or "FAIL NAME: why".
+build=$(cd "$1" && pwd) || exit 2
+skein=$build/bin/skein
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+for v in $(env | sed -n 's/^\(SKEIN[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
+failed=0
+
+# expect NAME STATUS PATTERN COMMAND...: the exit status, and a line of either output.
+expect() {
+    local name=$1 want=$2 pattern=$3 status
+    shift 3
+    "$@" >"$tmp/out" 2>&1 </dev/null
+    status=$?
+    if [ $status -ne "$want" ]; then
+        echo "FAIL $name: status $status, not $want: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
+        failed=1
+    elif ! grep -qE -- "$pattern" "$tmp/out"; then
+        echo "FAIL $name: no '$pattern' in: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
+        failed=1
+    else
+        echo "ok $name"
+    fi
+}
+explain() { "$skein" explain "$@"; }
+
+expect version_is_printed 0 '^skein [0-9]+\.[0-9]+\.[0-9]+$' "$skein" --version
+expect help_lists_the_commands 0 '^  explain ' "$skein" help
+expect help_of_a_command_is_its_usage 0 '^usage: skein explain' "$skein" help explain
+expect no_command_is_wrong 2 '^usage:' "$skein"
+expect wrong_command_is_answered 2 'no command explian; did you mean explain' "$skein" explian
+
+expect info_lists_algorithms 0 '^    rabenseifner ' "$skein" info
+expect info_marks_given_settings 0 '^  \* SKEIN_BCAST_LONG +64K +12K' \
+    env SKEIN_BCAST_LONG=64K "$skein" info
+expect info_shows_forced_algorithms 0 '^  \* SKEIN_BCAST +chain +auto' \
+    env SKEIN_BCAST=chain "$skein" info
+expect info_refuses_unknown_settings 2 'unknown setting SKEIN_BCSAT; did you mean SKEIN_BCAST' \
+    env SKEIN_BCSAT=chain "$skein" info
+
+expect explain_says_which 0 '^chosen   scatter-doubling: ' explain bcast --ranks 48 --bytes 64K
+expect explain_says_why 0 '^because  65536 bytes >= 12288 \(SKEIN_BCAST_LONG\) on 48 >= 8 ranks$' \
+    explain bcast --ranks 48 --bytes 64K
+expect explain_heeds_settings 0 '^chosen   binomial' \
+    env SKEIN_BCAST_LONG=1M "$skein" explain bcast --ranks 48 --bytes 64K
+expect explain_heeds_off 0 '^chosen   the host MPI' \
+    env SKEIN=off "$skein" explain bcast --ranks 48 --bytes 64K
+# 4.2: recursive doubling takes lg p rounds and sends (p - 1)/p of all bytes.
+expect explain_counts_rounds 0 '^  rounds +4 +4 +4\.0 +4$' explain allgather --ranks 16 --bytes 8
+expect explain_counts_bytes 0 '^  bytes sent +120 +120 +120\.0 +120$' \
+    explain allgather --ranks 16 --bytes 8
+# 4.1: the root of a tree on 8 ranks sends 3 messages, a leaf none; 7 in all.
+expect explain_counts_over_ranks 0 '^  messages sent +3 +0 +0\.9 +3$' \
+    explain bcast --ranks 8 --bytes 8 --root 5 --rank 5
+expect explain_compares 0 '^  ring +94 +94 ' explain allreduce --ranks 48 --bytes 64K
+expect explain_takes_another 0 '^because  asked for$' \
+    explain allreduce --ranks 48 --bytes 64K --algorithm ring
+expect explain_prints_the_schedule 0 '^schedule of rank 2, ' \
+    explain allgather --ranks 5 --bytes 8 --rank 2 --print
+expect explain_knows_what_does_not_fit 1 'ring does not fit this call' \
+    explain allreduce --ranks 4 --bytes 8 --ordered --algorithm ring
+for coll in $("$skein" info | sed -n 's/^  \([a-z_]*\)$/\1/p'); do
+    size="--count 100"
+    [ "$coll" = barrier ] && size=
+    for p in 1 2 13; do
+        # shellcheck disable=SC2086
+        expect "explain_${coll}_on_$p" 0 '^chosen   [a-z-]+: ' explain "$coll" --ranks $p $size
+    done
+done
+
+expect wrong_collective_is_answered 2 'no collective alreduce; did you mean allreduce' \
+    explain alreduce --ranks 2 --bytes 8
+expect wrong_option_is_answered 2 'no option --rnaks; did you mean --rank' \
+    explain allreduce --rnaks 2
+expect wrong_algorithm_is_answered 2 'has no algorithm rign; did you mean ring' \
+    explain allreduce --ranks 2 --bytes 8 --algorithm rign
+expect ranks_are_needed 2 '--ranks from 1 to' explain allreduce --bytes 8
+expect bytes_are_needed 2 'needs --bytes or --count' explain allreduce --ranks 2
+expect numbers_are_checked 2 'a whole number is wanted' explain allreduce --ranks two --bytes 8
+expect values_are_needed 2 '--ranks needs a value' explain allreduce --ranks
+expect roots_are_ranks 2 'not among 4 ranks' explain bcast --ranks 4 --bytes 8 --root 4
+expect elements_are_whole 2 'no whole number of elements' \
+    explain allreduce --ranks 4 --bytes 10 --type-size 4
+
+# An installed copy finds its own libraries, wherever it was put.
+if DESTDIR=$tmp/stage meson install -C "$build" --no-rebuild >"$tmp/log" 2>&1; then
+    installed=$(find "$tmp/stage" -path '*/bin/skein')
+    mv "${installed%/bin/skein}" "$tmp/moved"
+    if ls "$tmp/moved"/lib/libskein-*.so >/dev/null 2>&1; then
+        expect installed_copy_finds_its_libraries 0 "^    [a-z]+ +$tmp/moved/lib/libskein-.*\.so$" \
+            "$tmp/moved/bin/skein" info
+    else
+        echo "skip installed_copy_finds_its_libraries: no library was built"
+    fi
+else
+    echo "FAIL install: $(tail -n 1 "$tmp/log")"
+    failed=1
+fi
+exit $failed

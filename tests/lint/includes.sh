@@ -1,0 +1,23 @@
+#!/bin/sh
+# includes.sh: who may include whom, as the map of folders in doc/ARCHITECTURE.md says. Prints every
+# include that breaks it.
+cd "$(dirname "$0")/../.." || exit 1
+awk '
+BEGIN {
+    may["sched"] = "base"
+    may["exec"] = may["algo"] = may["cost"] = "sched base"
+    may["select"] = may["report"] = "algo cost sched base"
+    may["mpi"] = "exec select report algo cost sched base"
+}
+/^[ \t]*#[ \t]*include[ \t]*</ {
+    if (/<mpi(ext)?\.h>/ && FILENAME !~ /^src\/mpi\//) { print FILENAME ":" FNR ": " $0; bad = 1 }
+}
+/^[ \t]*#[ \t]*include[ \t]*"[a-z_]+\// {
+    split(FILENAME, at, "/")
+    from = at[2]
+    to = $0; sub(/^[^"]*"/, "", to); sub(/\/.*/, "", to)
+    if (from != to && index(" " may[from] " ", " " to " ") == 0) {
+        print FILENAME ":" FNR ": " from " may not include " to; bad = 1
+    }
+}
+END { exit bad }' $(find src -name '*.[ch]' -o -name '*.def')

@@ -1,0 +1,59 @@
+#!/bin/bash
+# run.sh BUILD: what can be said of the sources without running them.
+build=$1
+cd "$(dirname "$0")/../.." || exit 1
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+# check NAME TOOL COMMAND...
+check() {
+    local name=$1 tool=$2
+    shift 2
+    if ! command -v "$tool" >/dev/null; then
+        echo "skip $name: $tool is not installed"
+    elif "$@" >"$log" 2>&1; then
+        echo "ok $name"
+    else
+        cat "$log"
+        echo "FAIL $name: see above"
+    fi
+}
+
+format() { scripts/files.sh | xargs clang-format --dry-run -Werror; }
+manuals() { mandoc -T lint -W warning doc/skein.1 "$build/doc/skein.7"; }
+# Every name that a user can set, and every command, is in the manual.
+described() {
+    local missing=0 word
+    for word in $(sed -n 's/^SETTING([A-Z_]*, \([A-Z_]*\),.*/\1/p' src/base/settings.def) \
+        $(sed -n 's/^COLL(\([A-Z_]*\),.*/SKEIN_\1/p' src/algo/colls.def); do
+        grep -q "^\.It Ev $word\b" "$build/doc/skein.7" || { echo "not in skein.7: $word"; missing=1; }
+    done
+    for word in $("$build/bin/skein" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        grep -q "^\.Cm $word\b" doc/skein.1 || { echo "not in skein.1: $word"; missing=1; }
+    done
+    return $missing
+}
+# Nothing but MPI's names and Skein's own entry points leaves a library.
+exported() {
+    local lib names bad=0
+    for lib in "$build"/lib/libskein-*.so; do
+        names=$(nm -D --defined-only "$lib" | awk '{print $3}' |
+            grep -vE '^(P?MPIX?_|p?mpix?_|skein_)')
+        if [ -n "$names" ]; then
+            echo "$lib exports" $names
+            bad=1
+        fi
+    done
+    return $bad
+}
+
+check includes awk tests/lint/includes.sh
+check format clang-format format
+check manuals mandoc manuals
+check described sed described
+if ls "$build"/lib/libskein-*.so >/dev/null 2>&1; then
+    check exported nm exported
+else
+    echo "skip exported: no library was built"
+fi
+check tidy clang-tidy tests/lint/tidy.sh "$build"
