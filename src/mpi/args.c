@@ -168,7 +168,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     arrays r = {0};
     sk_call *call = &out->call;
     sides sig = significant(a, c, in_place);
-    out->lasting = !a->scounts && !a->rcounts;
+    out->lasting = !a->scounts && !a->rcounts && !a->stypes && !a->rtypes;
     if (!out->lasting) {
         if (!get_arrays(c, &r))
             return false;
