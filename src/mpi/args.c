@@ -20,6 +20,7 @@ static sides significant(const sk_args *a, const sk_comm *c, bool in_place)
         return (sides){root, !in_place};
     case SK_GATHER:
     case SK_GATHERV:
+    case SK_REDUCE:
         return (sides){!in_place, root};
     default:
         return (sides){!in_place, true};
@@ -134,6 +135,25 @@ static bool null_data(const sk_call *c, const sk_side *s, const void *buf)
            c->types[s->type].contig;
 }
 
+/* Arrays that must be there are. */
+static bool has_arrays(const sk_args *a, sides sig)
+{
+    switch (a->coll) {
+    case SK_SCATTERV:
+        return !sig.send || (a->scounts && a->sdispls);
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        return (!sig.send || (a->scounts && a->sdispls)) && a->rcounts && a->rdispls;
+    case SK_GATHERV:
+    case SK_ALLGATHERV:
+        return !sig.recv || (a->rcounts && a->rdispls);
+    case SK_REDUCE_SCATTER:
+        return a->rcounts;
+    default:
+        return true;
+    }
+}
+
 static bool same_buffers(const sk_args *a, const sk_comm *c)
 {
     if (a->sbuf != a->rbuf || !a->sbuf)
@@ -141,6 +161,23 @@ static bool same_buffers(const sk_args *a, const sk_comm *c)
     if (reduction(a->coll))
         return a->coll != SK_REDUCE || c->rank == a->root;
     return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
+}
+
+void sk_args_significant(sk_args *a, const sk_comm *c)
+{
+    if (c->rank == a->root)
+        return;
+    if (a->coll == SK_GATHER || a->coll == SK_GATHERV || a->coll == SK_REDUCE) {
+        a->rbuf = NULL;
+        a->rcount = 0;
+        a->rcounts = a->rdispls = NULL;
+        a->rtype = MPI_DATATYPE_NULL;
+    } else if (a->coll == SK_SCATTER || a->coll == SK_SCATTERV) {
+        a->sbuf = NULL;
+        a->scount = 0;
+        a->scounts = a->sdispls = NULL;
+        a->stype = MPI_DATATYPE_NULL;
+    }
 }
 
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
@@ -168,8 +205,10 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     arrays r = {0};
     sk_call *call = &out->call;
     sides sig = significant(a, c, in_place);
-    out->lasting = !a->scounts && !a->rcounts && !a->stypes && !a->rtypes;
-    if (!out->lasting) {
+    if (!has_arrays(a, sig))
+        return false;
+    out->lasting = true;
+    if (a->scounts || a->rcounts || a->stypes || a->rtypes) {
         if (!get_arrays(c, &r))
             return false;
         types = r.types;

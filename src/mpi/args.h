@@ -26,8 +26,11 @@ typedef struct sk_asked {
     MPI_Datatype handles_few[3];
     const MPI_Datatype *handles; /* of call.types */
     void *send, *recv;           /* buffers as schedules see them */
-    bool lasting; /* no arrays, and no handle that could be freed and given out again */
+    bool lasting;                /* no handle that could be freed and given out again */
 } sk_asked;
+
+/* Blank what the standard calls not significant at this rank: it may be anything. */
+void sk_args_significant(sk_args *a, const sk_comm *c);
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out);

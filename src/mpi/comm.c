@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "mpi/recent.h"
+
 enum { BEING_CLEARED = -1 };
 
 static sk_comm *take_from_pool(void)
@@ -30,7 +32,7 @@ static void clear(sk_comm *c)
     c->wire_state = SK_WIRE_NONE;
     sk_plans_free(c->plans);
     c->plans = NULL;
-    free(c->recent);
+    sk_recent_free(c->recent);
     free(c->scratch);
     free(c->arrays);
     c->recent = NULL;

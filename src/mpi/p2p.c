@@ -24,6 +24,49 @@ static int wait_both(MPI_Request *send, MPI_Request *recv, MPI_Status *status)
     return rc != MPI_SUCCESS ? rc : rc2;
 }
 
+/* MPI_Bsend returns at once, but MPI_Buffer_detach waits in the host for what is still buffered
+ * there. So while a collective is under way, Skein buffers. */
+typedef struct sk_buffered {
+    struct sk_buffered *next;
+    MPI_Request request;
+    char data[];
+} sk_buffered;
+
+/* Forget the messages that are gone; true when none is left. */
+static bool empty_buffer(void)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    for (sk_buffered **at = &sk_proc.buffered, *b; (b = *at);) {
+        int done = 0;
+        PMPI_Test(&b->request, &done, MPI_STATUS_IGNORE);
+        if (done) {
+            *at = b->next;
+            free(b);
+        } else
+            at = &b->next;
+    }
+    bool none = !sk_proc.buffered;
+    pthread_mutex_unlock(&sk_proc.lock);
+    return none;
+}
+
+static void buffer(sk_buffered *b)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    b->next = sk_proc.buffered;
+    sk_proc.buffered = b;
+    pthread_mutex_unlock(&sk_proc.lock);
+    empty_buffer();
+}
+
+void sk_wait_buffered(void)
+{
+    while (!empty_buffer()) {
+        sk_progress();
+        sk_relax();
+    }
+}
+
 #define COUNT   int
 #define N(name) name
 #include "mpi/p2p.def"

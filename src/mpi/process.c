@@ -10,6 +10,7 @@
 #include "mpi/comm.h"
 #include "mpi/dtype.h"
 #include "mpi/next.h"
+#include "mpi/request.h"
 
 extern char **environ;
 
@@ -157,6 +158,7 @@ void sk_process_end(void)
         sk_process_start(); /* a rank that made no collective still takes part in the report */
     if (atomic_exchange(&sk_proc.state, SK_PROC_OFF) != SK_PROC_READY)
         return;
+    sk_wait_buffered();
     if (sk_proc.reporting)
         print_report();
     memset(sk_proc.serves, 0, sizeof sk_proc.serves);

@@ -47,6 +47,7 @@ typedef struct sk_process {
     struct sk_op *active; /* under way, in order of start */
     struct sk_op **active_end;
     struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
+    struct sk_buffered *buffered;       /* messages of MPI_Bsend that Skein buffers: see p2p.c */
     struct sk_later *later; /* types and operations the user freed while they were in use */
 } sk_process;
 

@@ -39,6 +39,9 @@ void sk_progress(void);
 /* A barrier, progressing, before a call that blocks in the host: see create.c. */
 void sk_meet(sk_comm *c);
 
+/* Until every message that Skein buffered for MPI_Bsend is gone. */
+void sk_wait_buffered(void);
+
 int sk_persist_add(sk_op *op);              /* makes op->handle */
 sk_op *sk_persist_find(MPI_Request handle); /* NULL: not ours */
 void sk_persist_waited(sk_op *op);          /* a Wait or Test has seen its end */

@@ -50,18 +50,19 @@ static void count_plans(sk_comm *c)
 
 static int wire_comm(sk_comm *c, MPI_Comm *out)
 {
-    sk_status st = SK_OK;
     while (!sk_comm_wired(c)) {
         pthread_mutex_lock(&sk_proc.lock);
-        st = sk_comm_wire(c);
+        sk_status st = sk_comm_wire(c);
         pthread_mutex_unlock(&sk_proc.lock);
-        if (st != SK_AGAIN)
-            break;
-        sk_progress();
-        sk_relax();
+        if (st != SK_OK && st != SK_AGAIN)
+            return MPI_ERR_OTHER;
+        if (st == SK_AGAIN) {
+            sk_progress();
+            sk_relax();
+        }
     }
     *out = c->nranks == 1 ? MPI_COMM_SELF : c->wire;
-    return st == SK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+    return MPI_SUCCESS;
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)
@@ -162,7 +163,7 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
     return MPI_SUCCESS;
 }
 
-bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc)
+bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
 {
     if (!sk_process_ready())
         return false;
@@ -173,6 +174,7 @@ bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return to_host(a, SK_HOST_INTER);
     if (!sk_proc.serves[a->coll])
         return left_to_host(a, form, c, SK_HOST_OFF);
+    sk_args_significant(a, c);
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
     sk_asked asked;
     sk_plan *plan = sk_recent_find(a, c, &asked);

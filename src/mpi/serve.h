@@ -8,6 +8,6 @@ typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
 
 /* True: the call is served and *rc is what it returns. False: call the host; it has been counted.
  */
-bool sk_serve(const sk_args *a, sk_form form, MPI_Request *request, int *rc);
+bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc);
 
 #endif
