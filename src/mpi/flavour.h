@@ -15,6 +15,14 @@
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
 #endif
 
+#if defined(SKEIN_FLAVOUR_MPICH)
+/* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type:
+ * the pieces of a contiguous one may end inside an element, which it takes for truncation. */
+#define SK_HOST_SPLITS_ELEMENTS 1
+#else
+#define SK_HOST_SPLITS_ELEMENTS 0
+#endif
+
 #if defined(SKEIN_FLAVOUR_SMPI)
 /* Ranks are simulated: one archive per rank, no dynamic linker in between, no nonblocking dup. */
 #define SK_HAVE_NEXT          0

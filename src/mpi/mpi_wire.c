@@ -8,13 +8,13 @@
 
 size_t sk_mpi_wire_bytes(uint32_t n)
 {
-    return n * (sizeof(MPI_Request) + sizeof(MPI_Status) + sizeof(int64_t *)) + 64;
+    return n * (sizeof(MPI_Request) + sizeof(MPI_Status) + sizeof(sk_landing)) + 64;
 }
 
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n)
 {
-    w->got = room;
-    w->reqs = (MPI_Request *)(w->got + n);
+    w->landing = room;
+    w->reqs = (MPI_Request *)(w->landing + n);
     uintptr_t statuses = (uintptr_t)(w->reqs + n);
     w->statuses = (MPI_Status *)((statuses + 15) & ~(uintptr_t)15);
     w->nreqs = 0;
@@ -84,7 +84,7 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     int rc = shape_of(w, from, &s);
     if (rc != MPI_SUCCESS)
         return note(w, rc);
-    w->got[w->nreqs] = NULL;
+    w->landing[w->nreqs] = (sk_landing){0};
     rc = PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
     if (rc == MPI_SUCCESS)
         w->nreqs++;
@@ -92,34 +92,54 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     return note(w, rc);
 }
 
+static bool lands_packed(const sk_mpi_wire *w, sk_part to)
+{
+    return SK_HOST_SPLITS_ELEMENTS && !w->types[to.type].contig;
+}
+
 static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
-    shape s;
+    sk_landing *landing = &w->landing[w->nreqs];
+    *landing = (sk_landing){.got = got};
+    if (lands_packed(w, to)) {
+        *landing = (sk_landing){.bytes = malloc((size_t)to.len), .to = to};
+        if (!landing->bytes)
+            return note(w, MPI_ERR_NO_MEM);
+        to = (sk_part){landing->bytes, to.len, SK_TYPE_BYTE};
+    }
+    shape s = {0};
     int rc = shape_of(w, to, &s);
-    if (rc != MPI_SUCCESS)
-        return note(w, rc);
-    w->got[w->nreqs] = got;
-    rc = PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
     if (rc == MPI_SUCCESS)
         w->nreqs++;
+    else
+        free(landing->bytes);
     drop_shape(&s);
     return note(w, rc);
 }
 
+static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack);
+
 /* Only packets ask for the length they got, and packets are bytes. */
 static sk_status collect(sk_mpi_wire *w, int rc)
 {
+    sk_status st = rc == MPI_ERR_IN_STATUS ? SK_WIRE : note(w, rc);
     for (int i = 0; i < w->nreqs; i++) {
+        sk_landing *landing = &w->landing[i];
         int len;
         if (rc == MPI_ERR_IN_STATUS && w->statuses[i].MPI_ERROR != MPI_SUCCESS &&
             w->statuses[i].MPI_ERROR != MPI_ERR_PENDING)
             note(w, w->statuses[i].MPI_ERROR);
-        else if (w->got[i] && PMPI_Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
-            *w->got[i] = len;
+        else if (landing->bytes && pack(w, landing->to, landing->bytes, true) != SK_OK)
+            st = SK_WIRE;
+        else if (landing->got && PMPI_Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
+            *landing->got = len;
+        free(landing->bytes);
     }
     w->nreqs = 0;
-    return rc == MPI_ERR_IN_STATUS ? SK_WIRE : note(w, rc);
+    return st;
 }
 
 /* The host's own waiting is the cheapest, when nothing else needs progress meanwhile and the host
@@ -150,7 +170,7 @@ static sk_status wire_finish(sk_wire *base, bool block)
 static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part to, int from_peer)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
-    if (!host_may_wait()) {
+    if (!host_may_wait() || (from_peer >= 0 && lands_packed(w, to))) {
         sk_status st = SK_OK, st2 = SK_OK;
         if (from_peer >= 0)
             st = wire_recv(base, to, from_peer, NULL);
@@ -191,6 +211,22 @@ static sk_status copy_derived(sk_mpi_wire *w, sk_part from, sk_part to)
     return st;
 }
 
+/* Pack, or unpack. MPICH takes MPI_BOTTOM for a mistake in MPI_Pack, though not in messages: then a
+ * message to oneself does it. */
+static int pack_piece(void *at, int count, MPI_Datatype type, char *bytes, int size, bool unpack)
+{
+    int pos = 0;
+    if (!at) {
+        int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
+        MPI_Datatype from = unpack ? MPI_BYTE : type, to = unpack ? type : MPI_BYTE;
+        return PMPI_Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
+                             unpack ? at : bytes, unpack ? count : size, to, 0, tag, sk_proc.self,
+                             MPI_STATUS_IGNORE);
+    }
+    return unpack ? PMPI_Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
+                  : PMPI_Pack(at, count, type, bytes, size, &pos, sk_proc.self);
+}
+
 static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
 {
     const sk_type *t = &w->types[derived.type];
@@ -199,11 +235,9 @@ static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
     if (most == 0)
         return note(w, MPI_ERR_COUNT);
     for (int64_t i = 0; i < n; i += most) {
-        int count = (int)(n - i < most ? n - i : most), size = (int)(count * t->size), pos = 0;
+        int count = (int)(n - i < most ? n - i : most), size = (int)(count * t->size);
         void *at = (void *)((uintptr_t)derived.at + (uintptr_t)(i * t->extent));
-        char *b = bytes + i * t->size;
-        int rc = unpack ? PMPI_Unpack(b, size, &pos, at, count, type, w->comm)
-                        : PMPI_Pack(at, count, type, b, size, &pos, w->comm);
+        int rc = pack_piece(at, count, type, bytes + i * t->size, size, unpack);
         if (rc != MPI_SUCCESS)
             return note(w, rc);
     }

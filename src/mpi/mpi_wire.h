@@ -5,6 +5,13 @@
 #include "exec/wire.h"
 #include "mpi/process.h"
 
+/* What becomes of a receive when it is over. */
+typedef struct sk_landing {
+    int64_t *got; /* where to put the length received, or NULL */
+    char *bytes;  /* received packed, to be unpacked to `to`; or NULL */
+    sk_part to;
+} sk_landing;
+
 typedef struct sk_mpi_wire {
     sk_wire base;
     MPI_Comm comm;
@@ -14,14 +21,15 @@ typedef struct sk_mpi_wire {
     const MPI_Datatype *handles;
     MPI_Request *reqs; /* room for the largest round */
     MPI_Status *statuses;
-    int64_t **got; /* where to put the length received, or NULL */
+    sk_landing *landing; /* one per request */
     int nreqs;
     int error; /* first MPI error */
 } sk_mpi_wire;
 
 extern const sk_wire_ops sk_mpi_wire_ops;
 
-/* Bytes of reqs + statuses + got for rounds of at most n transfers, and their layout in `room`. */
+/* Bytes of reqs + statuses + landing for rounds of at most n transfers, and their layout in `room`.
+ */
 size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
 

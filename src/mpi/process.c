@@ -9,6 +9,7 @@
 
 #include "mpi/comm.h"
 #include "mpi/dtype.h"
+#include "mpi/hook.h"
 #include "mpi/next.h"
 #include "mpi/request.h"
 
@@ -95,9 +96,12 @@ static int start_locked(void)
     sk_proc.active_end = &sk_proc.active;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
     PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, sk_dtype_attr_freed, &sk_proc.type_key, NULL);
+    PMPI_Comm_dup(MPI_COMM_SELF, &sk_proc.self);
+    PMPI_Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
     int *most = NULL, found = 0;
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
     sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
+    sk_hook_in();
     return SK_PROC_READY;
 }
 
@@ -159,6 +163,7 @@ void sk_process_end(void)
     if (atomic_exchange(&sk_proc.state, SK_PROC_OFF) != SK_PROC_READY)
         return;
     sk_wait_buffered();
+    sk_hook_out();
     if (sk_proc.reporting)
         print_report();
     memset(sk_proc.serves, 0, sizeof sk_proc.serves);
@@ -167,6 +172,7 @@ void sk_process_end(void)
         atomic_store(&sk_proc.type_slot[i], NULL);
     }
     sk_comm_forget_all();
+    PMPI_Comm_free(&sk_proc.self);
     sk_dtype_forget_all();
     sk_report_free(sk_proc.report);
     sk_select_free(sk_proc.select);

@@ -26,6 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
+    bool hooked;                /* see hook.c */
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;
@@ -34,7 +35,9 @@ typedef struct sk_process {
     sk_select *select;
     sk_report *report;
     int comm_key, type_key; /* attributes by which the host tells us that a handle is freed */
-    int64_t tags;           /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
+    MPI_Comm self;          /* private duplicate of MPI_COMM_SELF */
+    atomic_int self_tag;
+    int64_t tags; /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
 
     /* Last object seen for a handle; objects are recycled, never returned to the system before the
      * end, so that a stale slot can be read safely and is recognised by its handle. */

@@ -61,7 +61,7 @@ static sk_status turn(sk_op *op)
             op->wire.error = MPI_ERR_OTHER;
             return st;
         }
-        op->wire.comm = op->comm->nranks == 1 ? MPI_COMM_SELF : op->comm->wire;
+        op->wire.comm = op->comm->nranks == 1 ? sk_proc.self : op->comm->wire;
     }
     return sk_run_poll(&op->run);
 }

@@ -1,0 +1,8 @@
+/* hook.h: let the host's progress engine progress Skein's collectives as well, where it can. */
+#ifndef SK_HOOK_H
+#define SK_HOOK_H
+
+void sk_hook_in(void); /* once Skein serves calls */
+void sk_hook_out(void);
+
+#endif

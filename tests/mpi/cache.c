@@ -1,0 +1,99 @@
+/* cache.c: plans are built once and kept; a small cache evicts and still gives right results.
+ * SKEIN_CACHE and SKEIN_ALLREDUCE are set by the script that runs it. */
+#include "testlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static long long counter(const char *name)
+{
+    long long v = -1;
+    CHECK(test_counter(name, &v), "there is no counter %s", name);
+    return v;
+}
+
+/* n ints whose sum over the ranks is known. */
+static void allreduce(int n)
+{
+    int *in = must_alloc((size_t)n * sizeof *in), *out = must_alloc((size_t)n * sizeof *out);
+    int p = test_size(), bad = 0;
+    for (int i = 0; i < n; i++)
+        in[i] = test_rank() + i;
+    MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++)
+        bad += out[i] != p * i + p * (p - 1) / 2;
+    CHECK(bad == 0, "allreduce of %d ints has %d wrong values", n, bad);
+    free(in);
+    free(out);
+}
+
+static void second_call_builds_nothing(void)
+{
+    test_watch(30, "the second call of a shape");
+    allreduce(11);
+    long long built = counter("plans_built"), served = counter("served");
+    for (int i = 0; i < 10; i++)
+        allreduce(11);
+    CHECK(counter("plans_built") == built, "ten calls of a known shape built %lld plans",
+          counter("plans_built") - built);
+    CHECK(counter("served") == served + 10, "ten calls counted as %lld served",
+          counter("served") - served);
+    allreduce(12);
+    CHECK(counter("plans_built") == built + 1, "a new shape built %lld plans",
+          counter("plans_built") - built);
+}
+
+static void nonblocking_shares_the_plan(void)
+{
+    test_watch(30, "a nonblocking call of a known shape");
+    int in[11] = {0}, out[11];
+    MPI_Request q;
+    allreduce(11);
+    long long built = counter("plans_built");
+    MPI_Iallreduce(in, out, 11, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    CHECK(counter("plans_built") == built, "the nonblocking form built a plan of its own");
+}
+
+static void small_cache_evicts(void)
+{
+    test_watch(30, "more shapes than the cache holds");
+    long long evicted = counter("evicted"), built = counter("plans_built");
+    for (int round = 0; round < 3; round++)
+        for (int n = 1; n <= 12; n++)
+            allreduce(n);
+    CHECK(counter("evicted") >= evicted + 8, "12 shapes in a cache of 4 evicted %lld plans",
+          counter("evicted") - evicted);
+    CHECK(counter("plans_built") - built >= 12, "12 shapes in a cache of 4 built %lld plans",
+          counter("plans_built") - built);
+}
+
+static void off_goes_to_the_host(void)
+{
+    test_watch(30, "an allreduce that is turned off");
+    long long host = counter("host"), built = counter("plans_built");
+    for (int i = 0; i < 5; i++)
+        allreduce(9);
+    CHECK(counter("host") == host + 5, "five calls counted as %lld", counter("host") - host);
+    CHECK(counter("plans_built") == built, "a call for the host built a plan");
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(&argc, &argv, "cache");
+    long long v;
+    const char *size = getenv("SKEIN_CACHE"), *how = getenv("SKEIN_ALLREDUCE");
+    if (!test_counter("plans_built", &v))
+        test_skip("no library with counters is loaded");
+    else if (test_size() < 2)
+        test_skip("a single rank");
+    else if (how != NULL && strcmp(how, "off") == 0)
+        off_goes_to_the_host();
+    else if (size != NULL && atoi(size) <= 4)
+        small_cache_evicts();
+    else {
+        second_call_builds_nothing();
+        nonblocking_shares_the_plan();
+    }
+    return test_end();
+}

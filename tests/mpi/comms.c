@@ -1,0 +1,35 @@
+/* comms.c: see comms.h. */
+#include "comms.h"
+
+static const char *const names[NCOMMS] = {"the parent", "a duplicate", "reversed",
+                                          "even/odd",   "a Cartesian", "all but the last",
+                                          "itself",     "shuffled",    "halves, reversed"};
+
+const char *comms_name(int kind)
+{
+    return names[kind];
+}
+
+void comms_make(comms *c, MPI_Comm parent)
+{
+    int size, rank, dims[2] = {0, 0}, periods[2] = {1, 0};
+    MPI_Comm_size(parent, &size);
+    MPI_Comm_rank(parent, &rank);
+    MPI_Dims_create(size, 2, dims);
+    MPI_Comm_dup(parent, &c->of[0]); /* so that all can be freed alike */
+    MPI_Comm_dup(c->of[0], &c->of[1]);
+    MPI_Comm_split(parent, 0, -rank, &c->of[2]);
+    MPI_Comm_split(parent, rank % 2, rank, &c->of[3]);
+    MPI_Cart_create(parent, 2, dims, periods, 0, &c->of[4]);
+    MPI_Comm_split(parent, rank < size - 1 ? 1 : MPI_UNDEFINED, 0, &c->of[5]);
+    MPI_Comm_split(parent, rank, 0, &c->of[6]);
+    MPI_Comm_split(parent, 7, rank * 7919 % 101, &c->of[7]);
+    MPI_Comm_split(parent, rank < size / 2, -rank, &c->of[8]);
+}
+
+void comms_free(comms *c)
+{
+    for (int i = 0; i < NCOMMS; i++)
+        if (c->of[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&c->of[i]);
+}

@@ -1,0 +1,330 @@
+/* forms.c: what programs may rely on with the requests of collectives: statuses, null and inactive
+ * requests, handles freed early, wildcard receives, results equal on all ranks. */
+#include "coll.h"
+#include "flight.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the same bits everywhere ---- */
+
+static void same_bits(MPI_Comm comm, int n, form f, bool in_place)
+{
+    test_watch(60, "%s allreduce of %d doubles gives the same bits on all ranks",
+               form_name(f, false), n);
+    double *in = must_alloc((size_t)n * sizeof *in), *out = must_alloc((size_t)n * sizeof *out),
+           *root = must_alloc((size_t)n * sizeof *root);
+    rng r = rng_seed(99, (uint64_t)n, (uint64_t)test_rank());
+    for (int i = 0; i < n; i++)
+        out[i] = in[i] = ldexp((double)(int64_t)rng_next(&r), rng_below(&r, 40) - 60);
+    args a = {
+        .coll = C_ALLREDUCE, .sbuf = in_place ? MPI_IN_PLACE : in, .rbuf = out, .op = MPI_SUM};
+    a.rtype = MPI_DOUBLE;
+    a.ints.rcount = n;
+    a.comm = comm;
+    MPI_Request q = MPI_REQUEST_NULL;
+    coll_call(&a, f, false, &q);
+    if (f == F_PERSISTENT)
+        MPI_Start(&q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    if (f == F_PERSISTENT)
+        MPI_Request_free(&q);
+    memcpy(root, out, (size_t)n * sizeof *root);
+    PMPI_Bcast(root, n, MPI_DOUBLE, 0, comm);
+    CHECK(memcmp(root, out, (size_t)n * sizeof *root) == 0,
+          "allreduce of %d doubles differs from rank 0", n);
+    free(in);
+    free(out);
+    free(root);
+}
+
+static void allreduce_gives_the_same_bits(void)
+{
+    static const int sizes[] = {1, 2, 7, 100, 1000, 5001, 40000};
+    MPI_Comm reversed;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -test_rank(), &reversed);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (form f = F_BLOCKING; f < NFORMS; f++)
+            if (form_exists(C_ALLREDUCE, f, false)) {
+                same_bits(MPI_COMM_WORLD, sizes[i], f, i % 2);
+                same_bits(reversed, sizes[i], f, !(i % 2));
+            }
+    MPI_Comm_free(&reversed);
+}
+
+/* ---- statuses ---- */
+
+enum { GARBAGE = 12345 };
+
+static MPI_Status garbage(void)
+{
+    MPI_Status s;
+    memset(&s, 0x5a, sizeof s);
+    s.MPI_ERROR = GARBAGE;
+    return s;
+}
+
+static void check_done(MPI_Request q, MPI_Status *s, int host_error, const char *call)
+{
+    int cancelled = 1;
+    CHECK(q == MPI_REQUEST_NULL, "%s leaves the request", call);
+    MPI_Test_cancelled(s, &cancelled);
+    CHECK(!cancelled, "%s says a collective was cancelled", call);
+    CHECK(s->MPI_ERROR == host_error, "%s sets MPI_ERROR to %d, the host's %d", call, s->MPI_ERROR,
+          host_error);
+}
+
+static void single_completions_report_like_the_host(void)
+{
+    test_watch(30, "statuses of MPI_Wait and MPI_Test");
+    int in = 1, out = 0, flag = 0;
+    MPI_Request q;
+    MPI_Status host = garbage(), s = garbage();
+    PMPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    PMPI_Wait(&q, &host);
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    MPI_Wait(&q, &s);
+    check_done(q, &s, host.MPI_ERROR, "MPI_Wait");
+    CHECK(out == test_size(), "MPI_Wait returned before the sum was there");
+    s = garbage();
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    while (!flag)
+        MPI_Test(&q, &flag, &s);
+    check_done(q, &s, host.MPI_ERROR, "MPI_Test");
+}
+
+static void waitall_takes_null_requests_and_no_statuses(void)
+{
+    test_watch(30, "MPI_Waitall with null requests and MPI_STATUSES_IGNORE");
+    flight f[4];
+    MPI_Request q[9];
+    for (int i = 0; i < 9; i++)
+        q[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < 4; i++) {
+        flight_start(&f[i], i, MPI_COMM_WORLD);
+        q[2 * i + 1] = f[i].req;
+    }
+    MPI_Status *ignored = MPI_STATUSES_IGNORE;
+    MPI_Waitall(9, q, ignored);
+    for (int i = 0; i < 4; i++) {
+        f[i].req = q[2 * i + 1];
+        flight_land(&f[i]);
+    }
+    int index = 7, flag = 0, n = 7;
+    MPI_Waitall(9, q, ignored);
+    MPI_Waitall(0, NULL, ignored);
+    MPI_Waitany(9, q, &index, MPI_STATUS_IGNORE);
+    CHECK(index == MPI_UNDEFINED, "MPI_Waitany of null requests gives %d", index);
+    MPI_Testall(9, q, &flag, ignored);
+    CHECK(flag, "MPI_Testall of null requests gives no flag");
+    MPI_Waitsome(9, q, &n, &index, ignored);
+    CHECK(n == MPI_UNDEFINED, "MPI_Waitsome of null requests gives %d", n);
+}
+
+/* ---- persistent ---- */
+
+static void check_empty(MPI_Status *s, const char *call)
+{
+    int count = -1, cancelled = 1;
+    MPI_Get_count(s, MPI_BYTE, &count);
+    MPI_Test_cancelled(s, &cancelled);
+    CHECK(s->MPI_SOURCE == MPI_ANY_SOURCE && s->MPI_TAG == MPI_ANY_TAG && count == 0 && !cancelled,
+          "%s of an inactive request: source %d tag %d count %d", call, s->MPI_SOURCE, s->MPI_TAG,
+          count);
+}
+
+static void inactive_requests_complete_at_once(MPI_Request *q)
+{
+    int flag = 0, index = 0, n = 0;
+    MPI_Status s = garbage();
+    MPI_Wait(q, &s);
+    check_empty(&s, "MPI_Wait");
+    s = garbage();
+    MPI_Test(q, &flag, &s);
+    CHECK(flag, "MPI_Test of an inactive request gives no flag");
+    check_empty(&s, "MPI_Test");
+    s = garbage();
+    flag = 0;
+    MPI_Request_get_status(*q, &flag, &s);
+    CHECK(flag, "MPI_Request_get_status of an inactive request gives no flag");
+    check_empty(&s, "MPI_Request_get_status");
+    MPI_Waitall(1, q, &s);
+    MPI_Waitany(1, q, &index, &s);
+    CHECK(index == MPI_UNDEFINED, "MPI_Waitany of an inactive request gives %d", index);
+    MPI_Testany(1, q, &index, &flag, &s);
+    CHECK(flag && index == MPI_UNDEFINED, "MPI_Testany of an inactive request gives %d, %d", flag,
+          index);
+    MPI_Waitsome(1, q, &n, &index, &s);
+    CHECK(n == MPI_UNDEFINED, "MPI_Waitsome of an inactive request gives %d", n);
+    MPI_Testsome(1, q, &n, &index, &s);
+    CHECK(n == MPI_UNDEFINED, "MPI_Testsome of an inactive request gives %d", n);
+    CHECK(*q != MPI_REQUEST_NULL, "an inactive request was freed");
+}
+
+static void persistent_requests_start_and_rest(void)
+{
+    if (test_on_host() || !form_exists(C_ALLREDUCE, F_PERSISTENT, false)) {
+        test_skip("persistent collectives");
+        return;
+    }
+    test_watch(30, "inactive persistent requests, MPI_Startall with messages among collectives");
+    int in = 0, out = 0, got = -1, me = test_rank(), p = test_size();
+    args a = {.coll = C_ALLREDUCE, .sbuf = &in, .rbuf = &out, .rtype = MPI_INT, .op = MPI_SUM};
+    a.comm = MPI_COMM_WORLD;
+    a.ints.rcount = 1;
+    MPI_Request q[3];
+    MPI_Recv_init(&got, 1, MPI_INT, (me + p - 1) % p, 3, MPI_COMM_WORLD, &q[0]);
+    coll_call(&a, F_PERSISTENT, false, &q[1]);
+    MPI_Send_init(&me, 1, MPI_INT, (me + 1) % p, 3, MPI_COMM_WORLD, &q[2]);
+    inactive_requests_complete_at_once(&q[1]);
+    for (int round = 1; round <= 3; round++) {
+        in = round;
+        MPI_Startall(3, q);
+        MPI_Waitall(3, q, MPI_STATUSES_IGNORE);
+        CHECK(out == round * p && got == (me + p - 1) % p, "round %d gives %d and %d", round, out,
+              got);
+        inactive_requests_complete_at_once(&q[1]);
+    }
+    for (int i = 0; i < 3; i++) {
+        MPI_Request_free(&q[i]);
+        CHECK(q[i] == MPI_REQUEST_NULL, "MPI_Request_free leaves the handle");
+    }
+}
+
+/* ---- handles freed while the collective flies ---- */
+
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < 2 * *len; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void handles_may_be_freed_after_the_start(void)
+{
+    enum { N = 30000 };
+    test_watch(60, "type, operation and communicator freed after the start");
+    MPI_Datatype pair;
+    MPI_Op op;
+    MPI_Comm c;
+    MPI_Request q[2];
+    int *in = must_alloc(2 * N * sizeof *in), *out = must_alloc(2 * N * sizeof *out),
+        *all = must_alloc(2 * N * sizeof *all);
+    for (int i = 0; i < 2 * N; i++)
+        all[i] = in[i] = test_rank() + i;
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(add, 1, &op);
+    MPI_Iallreduce(in, out, N, pair, op, c, &q[0]);
+    MPI_Ibcast(all, N, pair, 0, c, &q[1]);
+    MPI_Type_free(&pair);
+    MPI_Op_free(&op);
+    if (!test_on_host())
+        MPI_Comm_free(&c); /* Open MPI 4.1.4 does not survive it */
+    MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    if (c != MPI_COMM_NULL)
+        MPI_Comm_free(&c);
+    int p = test_size(), bad = 0;
+    for (int i = 0; i < 2 * N; i++)
+        bad += (out[i] != p * i + p * (p - 1) / 2) + (all[i] != i);
+    CHECK(bad == 0, "%d values are wrong after handles were freed", bad);
+    free(in);
+    free(out);
+    free(all);
+}
+
+/* ---- wildcards ---- */
+
+static void wildcards_see_no_collective(MPI_Comm c)
+{
+    test_watch(60, "wildcard receive during collectives");
+    int got = -1, flag = 0, p = test_size(), me = test_rank();
+    MPI_Request q;
+    MPI_Status s;
+    /* MPICH 4.0.2 alone in the world never matches a wildcard with a message to itself */
+    MPI_Irecv(&got, 1, MPI_INT, p == 1 ? 0 : MPI_ANY_SOURCE, MPI_ANY_TAG, c, &q);
+    for (int kind = 0; kind < FLIGHT_KINDS; kind++) {
+        flight f;
+        flight_start(&f, kind, c);
+        MPI_Wait(&f.req, MPI_STATUS_IGNORE);
+        flight_land(&f);
+    }
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, c);
+    MPI_Barrier(c);
+    MPI_Test(&q, &flag, &s);
+    CHECK(!flag, "a wildcard receive took a message of a collective: tag %d", s.MPI_TAG);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c, &flag, &s);
+    CHECK(!flag, "a wildcard probe sees a message of a collective");
+    PMPI_Barrier(c);
+    MPI_Send(&me, 1, MPI_INT, (me + 1) % p, 8, c);
+    MPI_Wait(&q, &s);
+    CHECK(got == (me + p - 1) % p && s.MPI_TAG == 8, "the wildcard receive got %d, tag %d", got,
+          s.MPI_TAG);
+}
+
+/* ---- requests of the user's own kind ---- */
+
+static int query(void *state, MPI_Status *s)
+{
+    MPI_Status_set_elements(s, MPI_INT, *(int *)state);
+    MPI_Status_set_cancelled(s, 0);
+    s->MPI_SOURCE = 3;
+    s->MPI_TAG = 4;
+    return MPI_SUCCESS;
+}
+
+static int freed(void *state)
+{
+    *(int *)state = -1;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int complete)
+{
+    (void)state, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void generalized_requests_are_left_alone(void)
+{
+    test_watch(30, "a generalized request of the program among collectives");
+    int state = 5, count = 0;
+    MPI_Request q[3];
+    MPI_Status s[3];
+    flight f[2];
+    flight_start(&f[0], 1, MPI_COMM_WORLD);
+    flight_start(&f[1], 2, MPI_COMM_WORLD);
+    MPI_Grequest_start(query, freed, cancel, &state, &q[1]);
+    q[0] = f[0].req;
+    q[2] = f[1].req;
+    MPI_Grequest_complete(q[1]);
+    MPI_Waitall(3, q, s);
+    MPI_Get_count(&s[1], MPI_INT, &count);
+    CHECK(count == 5 && s[1].MPI_SOURCE == 3 && s[1].MPI_TAG == 4,
+          "the generalized request reports %d", count);
+    CHECK(state == -1, "the generalized request was not freed");
+    f[0].req = q[0];
+    f[1].req = q[2];
+    flight_land(&f[0]);
+    flight_land(&f[1]);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(&argc, &argv, "forms");
+    MPI_Comm c;
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    allreduce_gives_the_same_bits();
+    single_completions_report_like_the_host();
+    waitall_takes_null_requests_and_no_statuses();
+    persistent_requests_start_and_rest();
+    handles_may_be_freed_after_the_start();
+    wildcards_see_no_collective(MPI_COMM_WORLD);
+    wildcards_see_no_collective(c);
+    generalized_requests_are_left_alone();
+    MPI_Comm_free(&c);
+    return test_end();
+}

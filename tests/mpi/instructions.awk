@@ -1,0 +1,38 @@
+# instructions.awk: what the library itself spends per call, from two callgrind files (few calls, many
+# calls), whose difference is free of start and warm-up: the instructions that stand in its source
+# files, and those of the C library called from there. -v few=N -v many=M
+# It goes by source file because callgrind loses track of who called whom where a function ends in a
+# jump to another one.
+
+function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
+    id = text
+    sub(/\).*/, ")", id)
+    rest = substr(text, length(id) + 2)
+    if (rest != "")
+        table[id] = rest
+    return table[id]
+}
+function ours(file) { return file ~ /\/src\/[a-z]+\/[a-z_0-9]+\.(c|h|def)$/ }
+
+FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
+/^ob=/ { object = named(substr($0, 4), obj); next }
+/^fl=/ { at = own = named(substr($0, 4), src); next }
+/^f[ie]=/ { at = named(substr($0, 4), src); next }
+/^cf[il]=/ { named(substr($0, 5), src); next }
+/^cob=/ { callee = named(substr($0, 5), obj); next }
+/^fn=/ { at = own; next }
+/^calls=/ {
+    to = callee != "" ? callee : object
+    callee = ""
+    getline
+    if (ours(at) && to !~ /libskein|libmpi|libopen-|libuc|\/mca_|ld-linux/)
+        sum[run] += $2
+    next
+}
+/^[-+*0-9]/ && ours(at) { sum[run] += $2; seen = 1 }
+END {
+    if (seen)
+        printf "%.0f\n", (sum[2] - sum[1]) / (many - few)
+    else
+        print "none"
+}

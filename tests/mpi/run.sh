@@ -1,0 +1,163 @@
+#!/bin/sh
+# The MPI tests: run.sh BUILD_DIR [PROGRAM...]
+# Builds the programs for every MPI that the library was built for, and runs them with the library
+# preloaded into the ranks. Prints one line per run: ok, FAIL (why, and how to replay it) or skip.
+# HOST=1 runs them without the library: the tests test themselves. SEED=n fixes the random cases.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
+shift
+only=${*:-progress forms errors cache threads random algorithms}
+seed=${SEED:-$(date +%s)}
+cores=$(nproc 2>/dev/null || echo 1)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# The sources of a program; the table of everything that is built.
+sources() {
+    case $1 in
+    progress) echo progress.c stage.c stalls_p2p.c stalls_sets.c stalls_coll.c flight.c testlib.c ;;
+    forms) echo forms.c coll.c flight.c testlib.c ;;
+    errors) echo errors.c truncation.c churn.c coll.c testlib.c ;;
+    cache) echo cache.c testlib.c ;;
+    threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
+    random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
+    esac
+}
+
+compile() { # flavour
+    out=$build/tests-mpi/$1
+    mkdir -p "$out"
+    for p in progress forms errors cache threads random; do
+        # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
+        (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
+            $(sources $p) -o "$out/$p" -ldl -lpthread -lm) || return 1
+    done
+    cc -shared -fPIC -O2 "$here/yield.c" -o "$out/yield.so" -ldl
+}
+
+# launcher FLAVOUR RANKS [NAME=VALUE...]: sets $launch, with the variables for the ranks only
+launcher() {
+    fl=$1 ranks=$2
+    shift 2
+    preload=
+    [ -z "${HOST:-}" ] && preload=$build/lib/libskein-$fl.so
+    if [ "$fl" = openmpi ]; then
+        launch="mpirun.openmpi -n $ranks"
+        [ "$(id -u)" = 0 ] && launch="$launch --allow-run-as-root"
+        launch="$launch --oversubscribe"
+        for v in "$@"; do launch="$launch -x $v"; done
+        [ -n "$preload" ] && launch="$launch -x LD_PRELOAD=$preload"
+    else
+        launch="mpiexec.mpich -n $ranks"
+        for v in "$@"; do launch="$launch -genv ${v%%=*} ${v#*=}"; done
+        [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$build/tests-mpi/$fl/yield.so
+        [ -n "$preload" ] && launch="$launch -genv LD_PRELOAD $preload"
+    fi
+    return 0
+}
+
+# run SECONDS FLAVOUR RANKS [NAME=VALUE...] -- PROGRAM [ARG...]
+run() {
+    limit=$1 flavour=$2 n=$3
+    shift 3
+    vars=
+    while [ "$1" != -- ]; do
+        vars="$vars $1"
+        shift
+    done
+    shift
+    launcher "$flavour" "$n" $vars
+    program=$1
+    name="$flavour $program$vars, $n ranks"
+    shift
+    cmd="$launch $build/tests-mpi/$flavour/$program $*"
+    timeout "$limit" $cmd >"$log" 2>&1 </dev/null
+    rc=$?
+    if [ $rc = 0 ]; then
+        echo "ok $name"
+    else
+        why=$(grep -a "^$program: " "$log" | grep -av 'left out' | head -1)
+        [ $rc = 124 ] && why="no end after $limit s"
+        echo "FAIL $name: ${why:-exit $rc: $(grep -av '^[-[:space:]]*$' "$log" | head -1)} (replay: $cmd)"
+        failed=$((failed + 1))
+    fi
+    grep -a 'left out: ' "$log" | sed "s/^.*left out: /skip $flavour $program: /" | sort -u
+}
+
+# Every algorithm of every collective, forced, under the random calls of that collective.
+algorithms() { # flavour
+    "$build/bin/skein" info 2>/dev/null | awk '
+        /^collectives/ { on = 1; next }
+        /^[a-z]/ { on = 0 }
+        on && /^  [a-z]/ { coll = $1 }
+        on && /^    [a-z]/ { print coll, $1 }' >"$log.algos"
+    if [ ! -s "$log.algos" ]; then
+        echo "skip $1 algorithms: $build/bin/skein info lists none"
+    fi
+    while read -r coll algo; do
+        var=SKEIN_$(echo "$coll" | tr a-z A-Z)
+        run 60 "$1" 5 "$var=$algo" -- random -c "$coll" "$seed" 12
+        run 60 "$1" 4 "$var=$algo" -- random -c "$coll" "$seed" 12
+    done <"$log.algos"
+    rm -f "$log.algos"
+}
+
+flavour_tests() { # flavour
+    f=$1
+    if wanted progress; then
+        for n in 1 2 3 4 5; do run 90 $f $n -- progress; done
+        run 90 $f 4 SKEIN_BARRIER=off SKEIN_ALLREDUCE=off SKEIN_BCAST=off -- progress
+    fi
+    if wanted forms; then
+        for n in 1 2 3 5 8; do run 90 $f $n -- forms; done
+    fi
+    if wanted errors; then
+        run 60 $f 2 -- errors arguments
+        run 60 $f 3 -- errors arguments
+        run 60 $f 2 -- errors truncation
+        run 60 $f 2 -- errors intercomm
+        run 60 $f 5 -- errors intercomm
+        run 100 $f 2 -- errors churn 10000
+    fi
+    if wanted cache; then
+        run 30 $f 2 -- cache
+        run 30 $f 3 SKEIN_CACHE=4 -- cache
+        run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
+    fi
+    if wanted threads; then
+        for n in 2 3; do run 250 $f $n -- threads "$seed" 40; done
+    fi
+    if wanted random; then
+        for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 150; done
+        run 150 $f 5 -- random "$seed" 100
+        run 150 $f 8 -- random "$seed" 60
+        run 150 $f 16 -- random "$seed" 12
+        run 150 $f 3 SKEIN=off -- random "$seed" 60
+        run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
+        run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40
+    fi
+    wanted algorithms && algorithms $f
+    return 0
+}
+
+found=0
+for flavour in openmpi mpich; do
+    if ! command -v "mpicc.$flavour" >/dev/null; then
+        echo "skip $flavour: there is no mpicc.$flavour"
+    elif [ -z "${HOST:-}" ] && [ ! -e "$build/lib/libskein-$flavour.so" ]; then
+        echo "skip $flavour: there is no $build/lib/libskein-$flavour.so"
+    elif ! compile $flavour; then
+        echo "FAIL $flavour: the test programs do not compile"
+        failed=$((failed + 1))
+    else
+        found=1
+        flavour_tests $flavour
+    fi
+done
+[ $found = 1 ] || echo "skip: no MPI to test"
+[ $failed = 0 ] || { echo "$failed failed (seed $seed)"; exit 1; }

@@ -1,0 +1,67 @@
+/* truncation.c: a receiver whose buffer is too small. Where the host reports an error, so do we, on
+ * some rank and of the same class or the one made for it; never a hang. */
+#include "errors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    coll coll;
+} calls[] = {
+    {"bcast to shorter buffers", C_BCAST},
+    {"gather into too small blocks", C_GATHER},
+    {"scatter of too large blocks", C_SCATTER},
+};
+enum { NCALLS = sizeof calls / sizeof calls[0] };
+
+static int worst_class(const args *a, form f, bool host)
+{
+    MPI_Request q = MPI_REQUEST_NULL;
+    int class, worst = 0;
+    int rc = host ? coll_host_form(a, f, &q) : coll_call(a, f, false, &q);
+    if (rc == MPI_SUCCESS && f == F_NONBLOCKING)
+        rc = host ? PMPI_Wait(&q, MPI_STATUS_IGNORE) : MPI_Wait(&q, MPI_STATUS_IGNORE);
+    PMPI_Error_class(rc, &class);
+    PMPI_Allreduce(&class, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return worst;
+}
+
+static void one(int k, form f, int few, int many)
+{
+    int p = test_size(), worst[2];
+    bool root = test_rank() == 0, sends_more = calls[k].coll == C_GATHER ? !root : root;
+    size_t bytes = (size_t)p * (size_t)many * sizeof(int);
+    char *in = must_alloc(bytes), *out = must_alloc(bytes);
+    for (int host = 0; host < 2; host++) {
+        test_watch(30, "%s, %s, %d for %d", calls[k].name, form_name(f, false), many, few);
+        args a = {
+            .coll = calls[k].coll, .sbuf = in, .rbuf = out, .stype = MPI_INT, .rtype = MPI_INT};
+        a.ints.scount = many;
+        a.ints.rcount = a.coll == C_BCAST && sends_more ? many : few;
+        if (a.coll != C_BCAST && root) /* what the root has for itself fits */
+            *(a.coll == C_GATHER ? &a.ints.scount : &a.ints.rcount) =
+                a.coll == C_GATHER ? few : many;
+        /* a communicator of its own, not freed: messages may be left in it */
+        PMPI_Comm_dup(MPI_COMM_WORLD, &a.comm);
+        PMPI_Comm_set_errhandler(a.comm, MPI_ERRORS_RETURN);
+        worst[host] = worst_class(&a, f, host);
+    }
+    CHECK(worst[0] == worst[1] || worst[0] == MPI_ERR_TRUNCATE,
+          "%s, %s, %d for %d: class %d, the host's %d", calls[k].name, form_name(f, false), many,
+          few, worst[0], worst[1]);
+    free(in);
+    free(out);
+}
+
+void truncation_is_reported(void)
+{
+    if (test_size() != 2) { /* with more, Open MPI itself hangs */
+        test_skip("truncated messages need two ranks");
+        return;
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int k = 0; k < NCALLS; k++)
+        for (form f = F_BLOCKING; f <= F_NONBLOCKING; f++)
+            one(k, f, 2, 4);
+}
