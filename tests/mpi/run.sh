@@ -3,6 +3,7 @@
 # Builds the programs for every MPI that the library was built for, and runs them with the library
 # preloaded into the ranks. Prints one line per run: ok, FAIL (why, and how to replay it) or skip.
 # HOST=1 runs them without the library: the tests test themselves. SEED=n fixes the random cases.
+# FIRST=libs preloads others before it.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -45,7 +46,7 @@ launcher() {
     fl=$1 ranks=$2
     shift 2
     preload=
-    [ -z "${HOST:-}" ] && preload=$build/lib/libskein-$fl.so
+    [ -z "${HOST:-}" ] && preload=${FIRST:+$FIRST:}$build/lib/libskein-$fl.so
     if [ "$fl" = openmpi ]; then
         launch="mpirun.openmpi -n $ranks"
         [ "$(id -u)" = 0 ] && launch="$launch --allow-run-as-root"
@@ -140,6 +141,11 @@ flavour_tests() { # flavour
         run 150 $f 3 SKEIN=off -- random "$seed" 60
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
         run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40
+    fi
+    if wanted sanitized; then
+        for n in 2 3 5; do run 200 $f $n -- random "$seed" 100; done
+        run 100 $f 3 -- progress
+        run 250 $f 2 -- threads "$seed" 20
     fi
     wanted algorithms && algorithms $f
     return 0

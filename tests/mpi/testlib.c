@@ -176,6 +176,6 @@ bool test_counter(const char *name, long long *value)
 bool test_on_host(void)
 {
     const char *libs = getenv("LD_PRELOAD"), *on = getenv("SKEIN");
-    return libs == NULL || strstr(libs, "libskein") == NULL ||
-           (on != NULL && strcmp(on, "off") == 0);
+    bool loaded = libs != NULL && strstr(libs, "libskein") != NULL;
+    return !loaded || (on != NULL && strcmp(on, "off") == 0) || getenv("SKEIN_MEM") != NULL;
 }

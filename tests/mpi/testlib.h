@@ -44,8 +44,8 @@ void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void *must_alloc(size_t bytes); /* zeroed, never NULL */
 
-/* Whether the calls are the host's: no library preloaded, or SKEIN=off. The programs then test
- * themselves, and leave out what the host is known to do wrong. */
+/* Whether calls reach the host: no library preloaded, SKEIN=off, or a memory cap (SKEIN_MEM). The
+ * programs then leave out what the host is known to do wrong. */
 bool test_on_host(void);
 
 /* One of the library's counters; false when the program runs without the library. */
