@@ -22,7 +22,7 @@ wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }
 sources() {
     case $1 in
     progress) echo progress.c stage.c stalls_p2p.c stalls_sets.c stalls_coll.c flight.c testlib.c ;;
-    forms) echo forms.c coll.c flight.c testlib.c ;;
+    forms) echo forms.c forms_user.c coll.c flight.c testlib.c ;;
     errors) echo errors.c truncation.c churn.c coll.c testlib.c ;;
     cache) echo cache.c testlib.c ;;
     threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
