@@ -4,6 +4,7 @@
 
 #include "mpi/next.h"
 #include "mpi/serve.h"
+#include "skein.h"
 
 /* One entry point. `host` is the call to make when Skein does not serve it. */
 #define DEFINE(fn, COLL, form, params, request, host, is_wide, ...)                                \
@@ -41,12 +42,7 @@
 #undef ENTRY
 
 #else
-/* The host has no such names: supply them, and declare what its header does not. */
-#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    SK_EXPORT int MPI_##Name##_init(SK_UNPAREN params, MPI_Info info, MPI_Request *request);
-#include "mpi/entries.def"
-#undef ENTRY
-
+/* The host has no such names: Skein supplies them, and skein.h declares them. */
 #if SK_HAVE_MPIX_INIT
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     PERSISTENT(MPI_##Name##_init, SK_NEXT(MPIX_##Name##_init), COLL, params, args, __VA_ARGS__)    \

@@ -12,6 +12,7 @@
 #include "mpi/hook.h"
 #include "mpi/next.h"
 #include "mpi/request.h"
+#include "skein.h"
 
 extern char **environ;
 
@@ -206,7 +207,6 @@ SK_EXPORT int MPI_Finalize(void)
 
 /* For tests and tools, found by name: a total of the report. 0, or -1 when there is no such name.
  */
-SK_EXPORT int skein_counter(const char *name, long long *value);
 SK_EXPORT int skein_counter(const char *name, long long *value)
 {
     return sk_proc.report && sk_report_total(sk_proc.report, name, value) ? 0 : -1;

@@ -135,12 +135,12 @@ void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan 
     struct place *p = place_of(a, c->recent);
     uint32_t n = asked->call.ntypes;
     empty(p);
-    p->handles = n <= FEW_HANDLES ? p->few : malloc(n * sizeof *p->handles);
+    p->handles = n <= FEW_HANDLES ? p->few : malloc(n * sizeof(MPI_Datatype));
     if (!p->handles || (has_arrays(a) && !keep_arrays(p, a, c))) {
         empty(p);
         return;
     }
-    memcpy(p->handles, asked->handles, n * sizeof *p->handles);
+    memcpy(p->handles, asked->handles, n * sizeof(MPI_Datatype));
     p->plan = plan;
     p->args = *a;
     p->buffers = buffers_of(a);

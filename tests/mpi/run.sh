@@ -74,8 +74,8 @@ run() {
     shift
     launcher "$flavour" "$n" $vars
     program=$1
-    name="$flavour $program$vars, $n ranks"
     shift
+    name="$flavour $program${*:+ $*}$vars, $n ranks"
     cmd="$launch $build/tests-mpi/$flavour/$program $*"
     timeout "$limit" $cmd >"$log" 2>&1 </dev/null
     rc=$?
