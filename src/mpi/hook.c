@@ -30,7 +30,8 @@ static void call(const char *name)
 
 void sk_hook_in(void)
 {
-    call("opal_progress_register");
+    if (!atomic_exchange(&sk_proc.hooked, true))
+        call("opal_progress_register");
 }
 
 void sk_hook_out(void)

@@ -2,7 +2,7 @@
 #ifndef SK_HOOK_H
 #define SK_HOOK_H
 
-void sk_hook_in(void); /* once Skein serves calls */
+void sk_hook_in(void); /* from the first collective that outlives its call on */
 void sk_hook_out(void);
 
 #endif

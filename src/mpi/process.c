@@ -102,7 +102,6 @@ static int start_locked(void)
     int *most = NULL, found = 0;
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
     sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
-    sk_hook_in();
     return SK_PROC_READY;
 }
 
@@ -164,7 +163,8 @@ void sk_process_end(void)
     if (atomic_exchange(&sk_proc.state, SK_PROC_OFF) != SK_PROC_READY)
         return;
     sk_wait_buffered();
-    sk_hook_out();
+    if (sk_proc.hooked)
+        sk_hook_out();
     if (sk_proc.reporting)
         print_report();
     memset(sk_proc.serves, 0, sizeof sk_proc.serves);

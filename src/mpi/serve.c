@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/hook.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
 
@@ -144,6 +145,7 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
                        sk_form form, MPI_Request *request)
 {
     c->outlived = true;
+    sk_hook_in();
     sk_op *op = new_op(c, asked, mpi_op, plan);
     if (!op)
         return MPI_ERR_NO_MEM;
