@@ -14,10 +14,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Rank 0 runs under callgrind; the other one is then always ahead, so nothing is spent on waiting.
+# Symbols are bound at start: callgrind takes the binding of a symbol on its first call for recursion.
 cat >"$work/rank.sh" <<'END'
 #!/bin/sh
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ]; then
-    exec valgrind --tool=callgrind --callgrind-out-file="$OUT" "$@"
+    LD_BIND_NOW=1 exec valgrind --tool=callgrind --toggle-collect=measured --callgrind-out-file="$OUT" "$@"
 fi
 exec "$@"
 END

@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
 shift
-only=${*:-progress forms errors cache threads random algorithms}
+only=${*:-progress forms errors cache threads random algorithms instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
 log=$(mktemp)
@@ -131,13 +131,13 @@ flavour_tests() { # flavour
         run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
     fi
     if wanted threads; then
-        for n in 2 3; do run 250 $f $n -- threads "$seed" 40; done
+        for n in 2 3; do run 250 $f $n -- threads "$seed" 80; done
     fi
     if wanted random; then
-        for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 150; done
-        run 150 $f 5 -- random "$seed" 100
-        run 150 $f 8 -- random "$seed" 60
-        run 150 $f 16 -- random "$seed" 12
+        for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 400; done
+        run 150 $f 5 -- random "$seed" 250
+        run 150 $f 8 -- random "$seed" 150
+        run 150 $f 16 -- random "$seed" 40
         run 150 $f 3 SKEIN=off -- random "$seed" 60
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
         run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40
@@ -166,4 +166,7 @@ for flavour in openmpi mpich; do
     fi
 done
 [ $found = 1 ] || echo "skip: no MPI to test"
+if wanted instructions; then
+    "$here/instructions.sh" "$build" || failed=$((failed + 1))
+fi
 [ $failed = 0 ] || { echo "$failed failed (seed $seed)"; exit 1; }
