@@ -127,12 +127,13 @@ void sk_progress(void)
         op->next = NULL;
         *over_end = op;
         over_end = &op->next;
-        atomic_fetch_sub(&sk_proc.inflight, 1);
     }
     pthread_mutex_unlock(&sk_proc.lock);
     for (sk_op *op = over, *next; op; op = next) {
         next = op->next;
         complete(op);
+        /* Only now: while a request is not complete, no thread may hand it to the host to wait for. */
+        atomic_fetch_sub(&sk_proc.inflight, 1);
     }
 }
 
