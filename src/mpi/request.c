@@ -132,7 +132,8 @@ void sk_progress(void)
     for (sk_op *op = over, *next; op; op = next) {
         next = op->next;
         complete(op);
-        /* Only now: while a request is not complete, no thread may hand it to the host to wait for. */
+        /* Only now: while a request is not complete, no thread may hand it to the host to wait for.
+         */
         atomic_fetch_sub(&sk_proc.inflight, 1);
     }
 }
