@@ -26,7 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
-    bool hooked;                /* see hook.c */
+    atomic_bool hooked;         /* see hook.c */
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;
