@@ -110,13 +110,16 @@ int sk_op_start(sk_op *op)
     return MPI_SUCCESS;
 }
 
+/* Each turn costs a look at the network, so with many under way not all have one each time. */
+enum { TURNS = 4 };
+
 void sk_progress(void)
 {
     if (!atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) ||
         pthread_mutex_trylock(&sk_proc.lock) != 0)
         return;
-    sk_op *over = NULL, **over_end = &over;
-    for (sk_op **at = &sk_proc.active, *op; (op = *at);) {
+    sk_op *over = NULL, **over_end = &over, **at = &sk_proc.active, *op;
+    for (int turns = 0; turns < TURNS && (op = *at); turns++) {
         if (turn(op) == SK_AGAIN) {
             at = &op->next;
             continue;
@@ -127,6 +130,12 @@ void sk_progress(void)
         op->next = NULL;
         *over_end = op;
         over_end = &op->next;
+    }
+    if (*at && at != &sk_proc.active) { /* those who had a turn go to the end */
+        *sk_proc.active_end = sk_proc.active;
+        sk_proc.active_end = at;
+        sk_proc.active = *at;
+        *at = NULL;
     }
     pthread_mutex_unlock(&sk_proc.lock);
     for (sk_op *op = over, *next; op; op = next) {
