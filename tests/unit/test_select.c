@@ -110,7 +110,8 @@ static void long_reductions_are_cut_into_parts(void **state)
             "16777216 bytes >= 8388608 "
             "(SKEIN_ALLREDUCE_RING)");
     chooses("", SK_REDUCE, 16, 8, "binomial", NULL);
-    chooses("", SK_REDUCE, 16, 65536, "rabenseifner", NULL);
+    chooses("", SK_REDUCE, 16, 65536, "binomial", "65536 bytes < 131072 (SKEIN_REDUCE_LONG)");
+    chooses("", SK_REDUCE, 16, 1 << 20, "rabenseifner", NULL);
 }
 
 static void data_movement_follows_size_and_ranks(void **state)
@@ -127,7 +128,11 @@ static void data_movement_follows_size_and_ranks(void **state)
     chooses("", SK_ALLTOALL, 32, 8, "bruck", NULL);
     chooses("", SK_ALLTOALL, 32, 1024, "scattered", NULL);
     chooses("", SK_ALLTOALL, 32, 65536, "pairwise", NULL);
-    chooses("", SK_GATHER, 9, 8, "binomial", "best for every size and number of ranks");
+    chooses("", SK_BARRIER, 9, 0, "dissemination", "best for every size and number of ranks");
+    chooses("", SK_GATHER, 9, 8, "binomial", "8 bytes < 8192 (SKEIN_GATHER_LONG)");
+    chooses("", SK_GATHER, 9, 8192, "linear", "8192 bytes >= 8192 (SKEIN_GATHER_LONG)");
+    chooses("", SK_SCATTER, 9, 8, "binomial", NULL);
+    chooses("", SK_SCATTER, 9, 1 << 20, "linear", NULL);
     chooses("", SK_GATHERV, 9, 0, "linear", "9 ranks < 32 (SKEIN_GATHERV_RANKS)");
     chooses("", SK_GATHERV, 32, 0, "binomial", "32 ranks >= 32 (SKEIN_GATHERV_RANKS)");
     chooses("", SK_SCATTERV, 33, 0, "binomial", NULL);
