@@ -1,0 +1,58 @@
+/* machine.h: who sits where: the node, socket and core of every rank of a communicator. Made from
+ * what the ranks say of themselves, or from a description, so that tests and `skein explain` can
+ * play machines that are not there. Immutable. */
+#ifndef SK_MACHINE_H
+#define SK_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* How near two ranks are; one message costs more from level to level. */
+typedef enum sk_level { SK_SOCKET, SK_NODE, SK_NET, SK_NLEVELS } sk_level;
+const char *sk_level_name(sk_level level); /* "socket", "node", "net" */
+
+/* Where one rank sits. Any numbers: equal numbers are the same place. Sockets are told apart within
+ * their node, cores within their node too; core -1: not bound to one. */
+typedef struct sk_seat {
+    int64_t node;
+    int32_t socket, core;
+} sk_seat;
+
+typedef struct sk_machine {
+    int nranks, nnodes, nsockets; /* nodes and sockets with ranks on them */
+    int *node, *socket; /* of each rank; counted from 0 in the order of places; sockets are
+                         * counted over all nodes */
+    int *core;          /* as the seat says */
+    int *order;         /* ranks by place: by node, socket, core, rank. Nodes and sockets
+                         * stand in the order of their lowest rank */
+    int *place;         /* of each rank in that order */
+    int *node_first;    /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
+    int *socket_first;  /* nsockets + 1, the same for sockets */
+    int most_on_node;   /* ranks on the fullest node */
+    int most_on_socket;
+    int cores;     /* of a node; 0: not known. Equal on all ranks */
+    bool in_order; /* order is 0, 1, 2, ... */
+} sk_machine;
+
+/* `cores`: of a node, 0 when not known. *out is set on success only. */
+sk_status sk_machine_new(int nranks, const sk_seat *seats, int cores, sk_machine **out);
+void sk_machine_free(sk_machine *m);
+
+/* "node:60 socket:2 core:18", with an optional "map:seq" (default), "map:rr" (round-robin over
+ * nodes), "map:rr-socket" (over sockets), "map:shuffle" or "map:shuffle:SEED". Missing levels count
+ * 1. A "node:*" takes as many nodes as the ranks need. Fewer ranks than cores are fine: they fill
+ * up in the order of the map; more are an error. On failure `err` says what is wrong and what would
+ * be right. */
+sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char *err, size_t size);
+
+static inline sk_level sk_machine_level(const sk_machine *m, int a, int b)
+{
+    if (m->node[a] != m->node[b])
+        return SK_NET;
+    return m->socket[a] != m->socket[b] ? SK_NODE : SK_SOCKET;
+}
+
+#endif
