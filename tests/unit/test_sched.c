@@ -235,6 +235,7 @@ static void print_shows_every_step(void **state)
     sk_fence(s);
     sk_packet_send(s, packet, 2, 9, 4);
     sk_get(s, packet, 3, bytes_of(SK_RECV, 0, 8));
+    sk_relay(s, packet, 3, sk_packet(s, 1, 8), 6);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     char *text = NULL;
     size_t size = 0;
@@ -255,7 +256,8 @@ static void print_shows_every_step(void **state)
                               "round 4\n"
                               "  send   -> 4     packet 0 keys 2..8\n"
                               "  get    packet 0 key 3 to recv[0 +8]\n"
-                              "scratch 64 bytes\n");
+                              "  relay  packet 0 key 3 to packet 1 key 6\n"
+                              "scratch 128 bytes\n");
     free(text);
     sk_sched_free(s);
 }

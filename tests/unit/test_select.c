@@ -205,7 +205,7 @@ static void every_rank_chooses_the_same(void **state)
 {
     (void)state;
     sk_select *s = with("");
-    for (int coll = 0; coll < SK_NCOLLS; coll++)
+    for (int coll = 0; coll <= SK_EXSCAN; coll++)
         for (int p = 1; p <= 33; p++)
             for (int64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 8 + p) {
                 sk_choice first, other;
@@ -219,6 +219,41 @@ static void every_rank_chooses_the_same(void **state)
                 assert_ptr_equal(first.algo, other.algo);
                 assert_string_equal(first.why, other.why);
             }
+    sk_select_free(s);
+}
+
+/* 4 ranks on 2 nodes. Halving sends two messages of five blocks, direct ten of one. */
+static void neighbours_take_the_cheapest_pattern(void **state)
+{
+    (void)state;
+    sk_select *s = with("SKEIN_MODEL=net:1us,1GB node:1us,1GB socket:1us,1GB");
+    sk_machine *machine = NULL;
+    sk_graph *graph = NULL;
+    sk_pattern *any = sk_pattern_new(4, 0);
+    char err[128];
+    const int all[] = {1, 2, 3};
+    assert_int_equal(sk_machine_parse("node:2 core:2", 4, &machine, err, sizeof err), SK_OK);
+    assert_int_equal(sk_graph_new(4, 0, 3, all, 3, all, false, &graph), SK_OK);
+    assert_int_equal(sk_pattern_freeze(any), SK_OK);
+    sk_hood hood = {.graph = graph, .machine = machine, .typical = 64};
+    hood.pattern[SK_BY_DIRECT] = hood.pattern[SK_BY_HALVING] = any;
+    hood.load[SK_BY_DIRECT] = (sk_load){.stages = 1, .messages = {0, 0, 10}, .blocks = {0, 0, 10}};
+    hood.load[SK_BY_HALVING] = (sk_load){.stages = 2, .messages = {0, 0, 2}, .blocks = {0, 0, 12}};
+    sk_choice choice;
+    for (int bytes = 1; bytes < 1 << 20; bytes *= 4) {
+        sk_call c = call(SK_NEIGHBOR_ALLGATHER, 4, bytes);
+        c.hood = &hood;
+        sk_select_choose(s, &c, &choice);
+        /* By 2 (10 a + 10 m b) = 2 (2 a + 12 m b) + 12 m b, b = a / 1000: even at m = 1000. */
+        assert_string_equal(choice.algo->name, bytes < 1000 ? "halving" : "direct");
+    }
+    sk_call v = call(SK_NEIGHBOR_ALLTOALLV, 4, 1 << 20);
+    v.hood = &hood; /* goes by what was agreed, not by its own size */
+    sk_select_choose(s, &v, &choice);
+    assert_string_equal(choice.algo->name, "halving");
+    sk_pattern_free(any);
+    sk_graph_free(graph);
+    sk_machine_free(machine);
     sk_select_free(s);
 }
 
@@ -237,6 +272,7 @@ int main(void)
         cmocka_unit_test(unknown_algorithms_are_answered_with_the_nearest),
         cmocka_unit_test(every_rule_names_an_algorithm),
         cmocka_unit_test(every_rank_chooses_the_same),
+        cmocka_unit_test(neighbours_take_the_cheapest_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,197 @@
+/* check.c: the parcels of one rank are sorted and looked at, rank by rank, so that thousands of
+ * ranks with millions of parcels take seconds. */
+#include "check.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct event { /* a parcel that comes in */
+    int32_t src, dst, stage;
+} event;
+
+typedef struct court {
+    const sk_whole *g;
+    const sk_pattern_view **view;
+    int n;
+    event *in; /* of the rank that is looked at */
+    sk_parcel *out;
+    size_t nin, nout;
+    int64_t delivered;
+    char *why;
+    size_t size;
+} court;
+
+static int by_parcel(const void *pa, const void *pb)
+{
+    const sk_parcel *a = pa, *b = pb;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    return a->dst < b->dst ? -1 : a->dst > b->dst;
+}
+
+/* An event begins as a parcel does, so this sorts both. */
+_Static_assert(offsetof(event, src) == offsetof(sk_parcel, src), "events are compared as parcels");
+_Static_assert(offsetof(event, dst) == offsetof(sk_parcel, dst), "events are compared as parcels");
+
+static int by_haul(const void *pa, const void *pb)
+{
+    const sk_haul *a = pa, *b = pb;
+    if (a->stage != b->stage)
+        return a->stage < b->stage ? -1 : 1;
+    if (a->out != b->out)
+        return a->out ? 1 : -1;
+    return a->peer < b->peer ? -1 : a->peer > b->peer;
+}
+
+#define FAULT(c, ...) (snprintf((c)->why, (c)->size, __VA_ARGS__), true)
+
+static bool haul_fault(court *c, int r, const sk_haul *h)
+{
+    const sk_pattern_view *v = c->view[r];
+    if (h->n == 0 || h->first > v->nparcels || h->n > v->nparcels - h->first)
+        return FAULT(c, "rank %d: the haul with %d in stage %d is not in its parcels", r, h->peer,
+                     h->stage);
+    if (h->peer < 0 || h->peer >= c->n || h->peer == r || h->stage < 0 || h->stage >= v->nstages)
+        return FAULT(c, "rank %d: no haul with %d in stage %d can be", r, h->peer, h->stage);
+    const sk_parcel *p = &v->parcels[h->first];
+    for (uint32_t k = 0; k < h->n; k++) {
+        if (k && by_parcel(&p[k - 1], &p[k]) >= 0)
+            return FAULT(c, "rank %d: the parcels with %d in stage %d are out of order", r, h->peer,
+                         h->stage);
+        if (p[k].src < 0 || p[k].src >= c->n || p[k].dst < 0 || p[k].dst >= c->n ||
+            !sk_whole_has(c->g, p[k].src, p[k].dst))
+            return FAULT(c, "rank %d: a parcel %d -> %d, but there is no such edge", r, p[k].src,
+                         p[k].dst);
+    }
+    return false;
+}
+
+static bool form_fault(court *c, int r)
+{
+    const sk_pattern_view *v = c->view[r];
+    if (v->rank != r || v->nranks != c->n)
+        return FAULT(c, "rank %d: the pattern is of rank %d of %d", r, v->rank, v->nranks);
+    for (size_t i = 0; i < v->nhauls; i++) {
+        if (i && by_haul(&v->hauls[i - 1], &v->hauls[i]) >= 0)
+            return FAULT(c, "rank %d: haul %zu is out of order", r, i);
+        if (haul_fault(c, r, &v->hauls[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Hauls are sorted and each stands once, so when all have a counterpart they are pairs. */
+static bool match_fault(court *c, int r)
+{
+    const sk_pattern_view *v = c->view[r];
+    for (size_t i = 0; i < v->nhauls; i++) {
+        const sk_haul *h = &v->hauls[i];
+        const sk_pattern_view *w = c->view[h->peer];
+        sk_haul want = {.stage = h->stage, .peer = r, .out = !h->out};
+        const sk_haul *o =
+            w->nhauls ? bsearch(&want, w->hauls, w->nhauls, sizeof want, by_haul) : NULL;
+        if (!o)
+            return FAULT(c, "rank %d: the haul %s %d in stage %d is not known there", r,
+                         h->out ? "to" : "from", h->peer, h->stage);
+        if (o->n != h->n ||
+            memcmp(&v->parcels[h->first], &w->parcels[o->first], h->n * sizeof *v->parcels) != 0)
+            return FAULT(c, "rank %d: the haul %s %d in stage %d has other parcels there", r,
+                         h->out ? "to" : "from", h->peer, h->stage);
+    }
+    return false;
+}
+
+static bool way_fault(court *c, int r, const sk_haul *h, const sk_parcel *p)
+{
+    if (p->dst == r)
+        return FAULT(c, "rank %d sends on %d -> %d, which is for itself", r, p->src, p->dst);
+    if (p->src == r)
+        return false;
+    const event *e = c->nin ? bsearch(p, c->in, c->nin, sizeof *e, by_parcel) : NULL;
+    if (!e || e->stage >= h->stage)
+        return FAULT(c, "rank %d sends %d -> %d in stage %d, but did not get it before", r, p->src,
+                     p->dst, h->stage);
+    return false;
+}
+
+static void collect(court *c, const sk_pattern_view *v)
+{
+    c->nin = c->nout = 0;
+    for (size_t i = 0; i < v->nhauls; i++) {
+        const sk_haul *h = &v->hauls[i];
+        for (uint32_t k = 0; k < h->n; k++) {
+            sk_parcel p = v->parcels[h->first + k];
+            if (h->out)
+                c->out[c->nout++] = p;
+            else
+                c->in[c->nin++] = (event){p.src, p.dst, h->stage};
+        }
+    }
+    if (c->nin)
+        qsort(c->in, c->nin, sizeof *c->in, by_parcel);
+    if (c->nout)
+        qsort(c->out, c->nout, sizeof *c->out, by_parcel);
+}
+
+/* What comes in: once, not my own, and what is not for me is sent on. */
+static bool arrival_fault(court *c, int r)
+{
+    for (size_t i = 0; i < c->nin; i++) {
+        const event *e = &c->in[i];
+        if (i && by_parcel(e - 1, e) == 0)
+            return FAULT(c, "rank %d gets %d -> %d twice", r, e->src, e->dst);
+        if (e->src == r)
+            return FAULT(c, "rank %d gets its own %d -> %d back", r, e->src, e->dst);
+        c->delivered += e->dst == r;
+        if (e->dst != r && !(c->nout && bsearch(e, c->out, c->nout, sizeof *c->out, by_parcel)))
+            return FAULT(c, "rank %d keeps %d -> %d for itself", r, e->src, e->dst);
+    }
+    return false;
+}
+
+static bool rank_fault(court *c, int r)
+{
+    const sk_pattern_view *v = c->view[r];
+    collect(c, v);
+    for (size_t i = 1; i < c->nout; i++)
+        if (by_parcel(&c->out[i - 1], &c->out[i]) == 0)
+            return FAULT(c, "rank %d sends %d -> %d twice", r, c->out[i].src, c->out[i].dst);
+    for (size_t i = 0; i < v->nhauls; i++)
+        for (uint32_t k = 0; k < v->hauls[i].n && v->hauls[i].out; k++)
+            if (way_fault(c, r, &v->hauls[i], &v->parcels[v->hauls[i].first + k]))
+                return true;
+    return arrival_fault(c, r);
+}
+
+static bool room(court *c, sk_pattern *const *patterns)
+{
+    size_t most = 1;
+    c->view = calloc((size_t)c->n, sizeof *c->view);
+    for (int r = 0; r < c->n && c->view; r++) {
+        c->view[r] = sk_pattern_view_get(patterns[r]);
+        most = c->view[r]->nparcels > most ? c->view[r]->nparcels : most;
+    }
+    c->in = malloc(most * sizeof *c->in);
+    c->out = malloc(most * sizeof *c->out);
+    return c->view && c->in && c->out;
+}
+
+bool pattern_fault(const sk_whole *g, sk_pattern *const *patterns, int n, char *why, size_t size)
+{
+    court c = {.g = g, .n = n, .why = why, .size = size};
+    bool fault = !room(&c, patterns) && FAULT(&c, "out of memory");
+    for (int r = 0; r < n && !fault; r++)
+        fault = form_fault(&c, r);
+    for (int r = 0; r < n && !fault; r++)
+        fault = match_fault(&c, r) || rank_fault(&c, r);
+    /* Each delivery was of an edge, and none twice: so it is enough to count. */
+    if (!fault && c.delivered != sk_whole_edges(g))
+        fault = FAULT(&c, "%lld of %lld edges are delivered", (long long)c.delivered,
+                      (long long)sk_whole_edges(g));
+    free(c.view);
+    free(c.in);
+    free(c.out);
+    return fault;
+}

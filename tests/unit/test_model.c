@@ -1,0 +1,190 @@
+#include "unit.h"
+
+#include <string.h>
+
+#include "cost/model.h"
+
+static sk_model model(const char *text)
+{
+    char err[256] = "";
+    sk_model m;
+    if (sk_model_parse(text, &m, err, sizeof err) != SK_OK)
+        fail_msg("%s: %s", text, err);
+    return m;
+}
+
+static sk_machine *machine(const char *text, int nranks)
+{
+    char err[256] = "";
+    sk_machine *m = NULL;
+    if (sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK)
+        fail_msg("%s: %s", text, err);
+    return m;
+}
+
+static void near_to(double got, double want)
+{
+    if (got < want * (1 - 1e-12) || got > want * (1 + 1e-12))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+static void a_text_sets_what_it_names(void **state)
+{
+    (void)state;
+    sk_model m = model("socket:0.3us,10GB node:500ns,8.5MB net:.002ms,12KB turn:1s");
+    near_to(m.alpha[SK_SOCKET], 0.3e-6);
+    near_to(m.beta[SK_SOCKET], 1e-10);
+    near_to(m.alpha[SK_NODE], 0.5e-6);
+    near_to(m.beta[SK_NODE], 1 / 8.5e6);
+    near_to(m.alpha[SK_NET], 2e-6);
+    near_to(m.beta[SK_NET], 1 / 12e3);
+    near_to(m.turn, 1);
+    m = model("net:3B");
+    near_to(m.beta[SK_NET], 1 / 3.0);
+}
+
+static void what_a_text_leaves_out_is_the_default(void **state)
+{
+    (void)state;
+    sk_model usual = model(NULL), m = model("");
+    assert_memory_equal(&m, &usual, sizeof m);
+    for (int l = 0; l < SK_NLEVELS; l++) {
+        assert_true(usual.alpha[l] > 0 && usual.beta[l] > 0);
+        assert_true(l == 0 || usual.alpha[l] > usual.alpha[l - 1]);
+    }
+    m = model("node:8GB,7us");
+    near_to(m.alpha[SK_NODE], 7e-6);
+    m.alpha[SK_NODE] = usual.alpha[SK_NODE];
+    m.beta[SK_NODE] = usual.beta[SK_NODE];
+    assert_memory_equal(&m, &usual, sizeof m);
+}
+
+static void a_wrong_text_is_explained(void **state)
+{
+    (void)state;
+    const char *cases[][2] = {
+        {"nett:1us", "\"nett:1us\": unknown; did you mean net?"},
+        {"sockett", "did you mean socket?"},
+        {"10GB", "\"10GB\": unknown"},
+        {"net:1", "wanted is a time in s, ms, us or ns"},
+        {"net:", "wanted is a time"},
+        {"net:us", "wanted is a time"},
+        {"net:.us", "wanted is a time"},
+        {"net:-1us", "wanted is a time"},
+        {"net:1.2.3us", "wanted is a time"},
+        {"net:1us,5parsec", "\"5parsec\": wanted is a time"},
+        {"net:0GB", "nothing would ever arrive"},
+        {"turn:3GB", "turn is a time"},
+        {"net:1us,2us", "\"2us\": given twice"},
+        {"net:1GB node:1us net:2GB", "\"net:2GB\": given twice"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char err[256] = "";
+        sk_model m, before;
+        memset(&m, 0x55, sizeof m);
+        before = m;
+        assert_int_equal(sk_model_parse(cases[i][0], &m, err, sizeof err), SK_BADARG);
+        assert_memory_equal(&m, &before, sizeof m);
+        if (!strstr(err, cases[i][1]) || !strstr(err, "\"socket:0.3us,10GB"))
+            fail_msg("\"%s\" does not say \"%s\" and what would be right", err, cases[i][1]);
+    }
+}
+
+static const sk_load some = {
+    .stages = 3, .messages = {5, 4, 2}, .blocks = {50, 40, 20}, .parcels = {500, 400, 200}};
+
+static void ranks_of_a_node_share_its_port(void **state)
+{
+    (void)state;
+    sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB");
+    sk_machine *on = machine("node:2 core:4", 7); /* at most 4 on a node, each with a core */
+    /* What is combined, in three stages, is also copied. */
+    near_to(sk_price(&m, on, &some, false, 8),
+            (5 + 40 + 4 * 200 + 8 * (50 + 40 + 4 * 20) + 8 * (50 + 40 + 20)) * 1e-6);
+    near_to(sk_price(&m, on, &some, true, 8),
+            (5 + 40 + 4 * 200 + 8 * (500 + 400 + 4 * 200) + 8 * (500 + 400 + 200)) * 1e-6);
+    sk_load straight = some;
+    straight.stages = 1;
+    near_to(sk_price(&m, on, &straight, false, 8),
+            (5 + 40 + 4 * 200 + 8 * (50 + 40 + 4 * 20)) * 1e-6);
+    sk_machine_free(on);
+}
+
+/* A machine of `nranks` on one node with so many cores. */
+static sk_machine *node_of(int nranks, int cores)
+{
+    sk_seat seats[64] = {{0}};
+    for (int i = 0; i < nranks; i++)
+        seats[i].core = -1;
+    sk_machine *on = NULL;
+    assert_int_equal(sk_machine_new(nranks, seats, cores, &on), SK_OK);
+    return on;
+}
+
+static void ranks_that_share_cores_take_turns(void **state)
+{
+    (void)state;
+    sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB turn:1000us");
+    const sk_load in = {.stages = 3, .messages = {5, 4, 0}, .blocks = {50, 40, 0}};
+    sk_machine *on = node_of(6, 4), *own = node_of(6, 6), *unknown = node_of(6, 0);
+    near_to(sk_price(&m, on, &in, false, 2), 1.5 * (5 + 40 + 2 * 2 * 90 + 3 * 1000) * 1e-6);
+    near_to(sk_price(&m, own, &in, false, 2), (5 + 40 + 2 * 2 * 90) * 1e-6);
+    near_to(sk_price(&m, unknown, &in, false, 2), (5 + 40 + 2 * 2 * 90) * 1e-6);
+    sk_machine_free(on);
+    sk_machine_free(own);
+    sk_machine_free(unknown);
+}
+
+static void more_of_anything_never_costs_less(void **state)
+{
+    (void)state;
+    sk_model m = model(NULL);
+    for (int cores = 0; cores <= 8; cores += 2) {
+        sk_machine *on = node_of(8, cores);
+        double base = sk_price(&m, on, &some, false, 100), less = base;
+        for (int64_t bytes = 0; bytes <= 1 << 20; bytes = 2 * bytes + 1) {
+            double price = sk_price(&m, on, &some, false, bytes);
+            assert_true(bytes == 0 || price > less);
+            less = price;
+        }
+        sk_load load = some;
+        load.stages++;
+        double price = sk_price(&m, on, &load, false, 100);
+        assert_true(cores && cores < 8 ? price > base : price == base);
+        for (int l = 0; l < SK_NLEVELS; l++) {
+            load = some;
+            load.messages[l]++;
+            assert_true(sk_price(&m, on, &load, false, 100) > base);
+            load = some;
+            load.blocks[l]++;
+            assert_true(sk_price(&m, on, &load, false, 100) > base);
+            load.parcels[l]++;
+            assert_true(sk_price(&m, on, &load, true, 100) > sk_price(&m, on, &some, true, 100));
+        }
+        sk_machine_free(on);
+    }
+}
+
+static void nothing_costs_nothing(void **state)
+{
+    (void)state;
+    sk_model m = model(NULL);
+    sk_machine *on = node_of(8, 2);
+    const sk_load none = {0};
+    assert_true(sk_price(&m, on, &none, false, 1000) == 0);
+    sk_machine_free(on);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_sets_what_it_names),
+        cmocka_unit_test(what_a_text_leaves_out_is_the_default),
+        cmocka_unit_test(a_wrong_text_is_explained),
+        cmocka_unit_test(ranks_of_a_node_share_its_port),
+        cmocka_unit_test(ranks_that_share_cores_take_turns),
+        cmocka_unit_test(more_of_anything_never_costs_less),
+        cmocka_unit_test(nothing_costs_nothing),
+    };
+    return RUN(tests);
+}
