@@ -55,6 +55,11 @@ sk_span sk_send_block(const sk_call *c, int i)
             return side_block(c, &c->recv, SK_RECV, i);
         case SK_SCATTER:
         case SK_SCATTERV:
+        case SK_NEIGHBOR_ALLGATHER: /* there is no in place for neighbours */
+        case SK_NEIGHBOR_ALLGATHERV:
+        case SK_NEIGHBOR_ALLTOALL:
+        case SK_NEIGHBOR_ALLTOALLV:
+        case SK_NEIGHBOR_ALLTOALLW:
             break;
         default: /* reductions */
             return sk_send_elems(c, 0, sk_call_elems(c));
@@ -92,6 +97,13 @@ sk_span sk_recv_elems(const sk_call *c, int64_t first, int64_t n)
     return elems(c, SK_RECV, first, n);
 }
 
+int sk_call_slots(const sk_call *c, sk_buf side)
+{
+    if (!sk_coll_neighbor(c->coll))
+        return c->nranks;
+    return side == SK_SEND ? c->hood->graph->nout : c->hood->graph->nin;
+}
+
 static int64_t sum_counts(const sk_side *s, int n)
 {
     if (!s->counts)
@@ -126,6 +138,15 @@ int64_t sk_call_bytes(const sk_call *c)
     case SK_ALLGATHERV: /* the type's signature may be cut differently on each rank, not its bytes
                          */
         return sum_counts(&c->recv, c->nranks) * c->types[c->recv.type].size;
+    case SK_NEIGHBOR_ALLGATHER:
+    case SK_NEIGHBOR_ALLTOALL: /* a rank without neighbours may say anything: it takes no part */
+        return c->hood->graph->nout  ? sk_send_block(c, 0).len
+               : c->hood->graph->nin ? sk_recv_block(c, 0).len
+                                     : 0;
+    case SK_NEIGHBOR_ALLGATHERV:
+    case SK_NEIGHBOR_ALLTOALLV:
+    case SK_NEIGHBOR_ALLTOALLW:
+        return c->hood->typical;
     case SK_SCATTER:
         return c->rank == c->root ? sk_send_block(c, 0).len : sk_recv_block(c, 0).len;
     case SK_GATHER:

@@ -2,6 +2,7 @@
 #ifndef SK_CALL_H
 #define SK_CALL_H
 
+#include "pattern/hood.h"
 #include "sched/span.h"
 
 typedef enum sk_coll {
@@ -15,7 +16,8 @@ const char *sk_coll_name(sk_coll coll);
 const char *sk_coll_bytes_mean(sk_coll coll); /* what sk_call_bytes counts */
 sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
 
-/* One user buffer as the call describes it: `nranks` blocks, or one vector. */
+/* One user buffer as the call describes it: blocks, one for each rank or neighbour, or one vector.
+ */
 typedef struct sk_side {
     int64_t count;         /* elements of every block, when counts is NULL */
     const int64_t *counts; /* elements of each block */
@@ -33,7 +35,10 @@ typedef struct sk_side {
  *   alltoall(v,w)                  send, recv: blocks
  *   reduce, allreduce, (ex)scan    send: the vector; recv: the same, same count and type
  *   reduce_scatter(_block)         recv: blocks (counts known to all); send: all blocks as one
- * vector A side that is not significant at this rank has count 0 and type byte. */
+ *                                  vector
+ *   neighbor_allgather(v)          send: one block; recv: a block for each slot of hood->graph.in
+ *   neighbor_alltoall(v,w)         send: a block for each slot of graph.out; recv: as allgather
+ * A side that is not significant at this rank has count 0 and type byte. */
 typedef struct sk_call {
     sk_coll coll;
     int nranks, rank;
@@ -43,7 +48,21 @@ typedef struct sk_call {
     sk_side send, recv;
     const sk_type *types; /* types[0] is the byte */
     uint32_t ntypes;
+    const sk_hood *hood; /* neighbourhood collectives: graph and patterns; else NULL */
 } sk_call;
+
+static inline bool sk_coll_neighbor(sk_coll coll)
+{
+    return coll >= SK_NEIGHBOR_ALLGATHER && coll <= SK_NEIGHBOR_ALLTOALLW;
+}
+
+static inline bool sk_coll_reduces(sk_coll coll)
+{
+    return coll >= SK_REDUCE && coll <= SK_EXSCAN;
+}
+
+/* Entries of the arrays of a side, where it has arrays. */
+int sk_call_slots(const sk_call *c, sk_buf side);
 
 /* The span of a block of the user's buffers. sk_send_block resolves MPI_IN_PLACE: the data of
  * allgather, gather, reductions and scans then stands in the receive buffer. For scatter in place,

@@ -19,28 +19,11 @@ int64_t sk_row_bytes(const sk_row *r, int lo, int hi)
     return sum;
 }
 
-/* Lengthen `run` by the block that follows it in memory. An empty run takes any block, and empty
- * blocks, which may stand anywhere, follow any run. */
-static bool extend(const sk_row *r, sk_span *run, sk_span next)
-{
-    if (next.len == 0)
-        return true;
-    if (run->len == 0) {
-        *run = next;
-        return true;
-    }
-    if (next.buf != run->buf || next.type != run->type ||
-        next.off != run->off + sk_type_stride(&r->c->types[run->type], run->len))
-        return false;
-    run->len += next.len;
-    return true;
-}
-
 sk_span sk_row_place(sk_sched *s, const sk_row *r, int lo, int hi)
 {
     sk_span run = {0};
     for (int i = lo; i < hi; i++)
-        if (!extend(r, &run, sk_row_block(r, i)))
+        if (!sk_span_join(r->c->types, &run, sk_row_block(r, i)))
             return sk_scratch(s, sk_row_bytes(r, lo, hi));
     return run;
 }
@@ -64,7 +47,7 @@ static void move_all(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place
     int64_t at = 0;
     for (int i = lo; i < hi; i++) {
         sk_span next = sk_row_block(r, i);
-        if (!extend(r, &run, next)) {
+        if (!sk_span_join(r->c->types, &run, next)) {
             move(s, r, run, place, &at, in);
             run = next;
         }

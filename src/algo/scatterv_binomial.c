@@ -23,10 +23,9 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const
     sk_row row = {.c = c, .side = SK_SEND, .shift = c->root};
     int packet = sk_ride_packet_known(s, &row, 1, team->n);
     for (int i = 1; i < team->n; i++)
-        if (sk_rides(sk_row_block(&row, i))) {
+        if (sk_rides(sk_row_block(&row, i)))
             sk_put(s, packet, i, sk_row_block(&row, i));
-            sk_fence(s);
-        }
+    sk_fence(s);
     send_kids(s, tree, packet);
     for (int i = 1; i < team->n; i++)
         if (!sk_rides(sk_row_block(&row, i)))

@@ -30,9 +30,9 @@ static sk_part part_of(const sk_run *r, const sk_span *s)
     return (sk_part){(void *)((uintptr_t)r->buf[s->buf] + (uintptr_t)s->off), s->len, s->type};
 }
 
-static char *packet_at(const sk_run *r, const sk_step *st)
+static char *packet_at(const sk_run *r, uint32_t packet)
 {
-    return (char *)r->buf[SK_SCRATCH] + r->sched->packets[st->packet].off;
+    return (char *)r->buf[SK_SCRATCH] + r->sched->packets[packet].off;
 }
 
 /* The record at `at`, or false at the end or when it does not fit: packets come from the wire. */
@@ -44,58 +44,66 @@ static bool record_at(const char *packet, int64_t used, int64_t at, sk_record *r
     return rec->len >= 0 && rec->len <= used - at - (int64_t)sizeof *rec;
 }
 
-static void put(sk_run *r, const sk_step *st)
+/* A new record at the end of a packet, its bytes taken from `data`. */
+static void append(sk_run *r, uint32_t packet, int64_t key, sk_part data)
 {
-    int64_t *used = &r->packet_used[st->packet];
-    sk_record rec = {.key = st->lo, .len = st->a.len};
-    if (sk_record_bytes(rec.len) > r->sched->packets[st->packet].cap - *used) {
+    int64_t *used = &r->packet_used[packet];
+    sk_record rec = {.key = key, .len = data.len};
+    if (sk_record_bytes(rec.len) > r->sched->packets[packet].cap - *used) {
         note(r, SK_TOOBIG);
         return;
     }
-    char *at = packet_at(r, st) + *used;
+    char *at = packet_at(r, packet) + *used;
     memcpy(at, &rec, sizeof rec);
     if (rec.len)
-        note(r, r->wire->ops->copy(r->wire, part_of(r, &st->a),
-                                   (sk_part){at + sizeof rec, rec.len, SK_TYPE_BYTE}));
+        note(r,
+             r->wire->ops->copy(r->wire, data, (sk_part){at + sizeof rec, rec.len, SK_TYPE_BYTE}));
     *used += sk_record_bytes(rec.len);
 }
 
-/* Where record `key` stands, -1 if nowhere. Records are mostly asked for in the order in which they
- * stand, so the search starts after the one found last: packet_got is free for that once the packet
- * has come. */
-static int64_t find(sk_run *r, const sk_step *st, sk_record *rec)
+/* The bytes of record `lo` of the step's packet; false when it is absent. Keys rise, and records
+ * are mostly asked for in that order: the search starts at the last one that was not beyond what
+ * was looked for. packet_got is free to remember it once the packet has come. */
+static bool find(sk_run *r, const sk_step *st, sk_part *data)
 {
-    const char *packet = packet_at(r, st);
-    int64_t used = r->packet_used[st->packet], *last = &r->packet_got[st->packet];
-    for (int again = 0; again < 2; again++) {
-        int64_t at = again ? 0 : *last;
-        for (; record_at(packet, used, at, rec); at += sk_record_bytes(rec->len))
-            if (rec->key == st->lo) {
-                *last = at + sk_record_bytes(rec->len);
-                return at;
-            }
+    char *packet = packet_at(r, st->packet);
+    int64_t used = r->packet_used[st->packet], *last = &r->packet_got[st->packet], at = *last;
+    sk_record rec;
+    if (!record_at(packet, used, at, &rec) || rec.key > st->lo)
+        at = 0;
+    for (; record_at(packet, used, at, &rec) && rec.key <= st->lo; at += sk_record_bytes(rec.len)) {
+        *last = at;
+        if (rec.key == st->lo) {
+            *data = (sk_part){packet + at + sizeof rec, rec.len, SK_TYPE_BYTE};
+            return true;
+        }
     }
-    return -1;
+    return false;
 }
 
 static void get(sk_run *r, const sk_step *st)
 {
-    sk_record rec;
-    int64_t at = find(r, st, &rec);
-    if (at < 0)
+    sk_part data;
+    if (!find(r, st, &data))
         return;
-    if (rec.len > st->b.len)
+    if (data.len > st->b.len)
         note(r, SK_TRUNCATE);
-    else if (rec.len)
-        note(r, r->wire->ops->copy(
-                    r->wire, (sk_part){packet_at(r, st) + at + sizeof rec, rec.len, SK_TYPE_BYTE},
-                    (sk_part){part_of(r, &st->b).at, rec.len, st->b.type}));
+    else if (data.len)
+        note(r, r->wire->ops->copy(r->wire, data,
+                                   (sk_part){part_of(r, &st->b).at, data.len, st->b.type}));
+}
+
+static void relay(sk_run *r, const sk_step *st)
+{
+    sk_part data;
+    if (find(r, st, &data))
+        append(r, (uint32_t)st->hi, st->peer, data);
 }
 
 /* The stretch of a packet that holds the keys lo <= key < hi. */
 static sk_part stretch(const sk_run *r, const sk_step *st)
 {
-    char *packet = packet_at(r, st);
+    char *packet = packet_at(r, st->packet);
     int64_t used = r->packet_used[st->packet], first = 0, end = 0;
     sk_record rec;
     bool found = false;
@@ -122,7 +130,7 @@ static void post(sk_run *r, const sk_step *st)
         break;
     case SK_STEP_PRECV: {
         int64_t used = r->packet_used[st->packet];
-        sk_part room = {packet_at(r, st) + used, r->sched->packets[st->packet].cap - used,
+        sk_part room = {packet_at(r, st->packet) + used, r->sched->packets[st->packet].cap - used,
                         SK_TYPE_BYTE};
         r->packet_got[st->packet] = 0;
         note(r, ops->recv(r->wire, room, st->peer, &r->packet_got[st->packet]));
@@ -147,10 +155,13 @@ static void work(sk_run *r, const sk_step *st)
         note(r, ops->reduce(r->wire, part_of(r, &st->a), part_of(r, &st->b)));
         break;
     case SK_STEP_PUT:
-        put(r, st);
+        append(r, st->packet, st->lo, part_of(r, &st->a));
         break;
     case SK_STEP_GET:
         get(r, st);
+        break;
+    case SK_STEP_RELAY:
+        relay(r, st);
         break;
     default:
         break;

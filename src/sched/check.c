@@ -8,6 +8,7 @@ typedef struct touch {
     int64_t lo, hi;
     uint32_t buf, step;
     bool write;
+    bool append; /* to a packet: several may stand together */
 } touch;
 
 typedef struct touches {
@@ -16,13 +17,14 @@ typedef struct touches {
     bool failed;
 } touches;
 
-static void add(touches *t, uint32_t buf, int64_t lo, int64_t hi, uint32_t step, bool write)
+static void add(touches *t, touch x)
 {
-    if (lo >= hi || t->failed)
+    if (x.lo >= x.hi || t->failed)
         return;
-    if (t->n && t->at[t->n - 1].step == step && t->at[t->n - 1].buf == buf &&
-        t->at[t->n - 1].write == write && t->at[t->n - 1].hi == lo) {
-        t->at[t->n - 1].hi = hi;
+    touch *last = t->n ? &t->at[t->n - 1] : NULL;
+    if (last && last->step == x.step && last->buf == x.buf && last->write == x.write &&
+        last->hi == x.lo) {
+        last->hi = x.hi;
         return;
     }
     if (t->n == t->cap) {
@@ -35,7 +37,7 @@ static void add(touches *t, uint32_t buf, int64_t lo, int64_t hi, uint32_t step,
         t->at = p;
         t->cap = cap;
     }
-    t->at[t->n++] = (touch){lo, hi, buf, step, write};
+    t->at[t->n++] = x;
 }
 
 /* Element by element: the holes of a type belong to nobody. */
@@ -46,20 +48,42 @@ static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint3
     if (s.len == 0)
         return;
     if (ty->contig) {
-        add(t, s.buf, s.off, s.off + s.len, step, write);
+        add(t, (touch){s.off, s.off + s.len, s.buf, step, write, false});
         return;
     }
     for (int64_t i = 0; i < s.len / ty->size; i++) {
         int64_t at = s.off + i * ty->extent + ty->true_lb;
-        add(t, s.buf, at, at + ty->true_extent, step, write);
+        add(t, (touch){at, at + ty->true_extent, s.buf, step, write, false});
     }
 }
 
-static void add_packet(touches *t, const struct sk_sched_view *v, const sk_step *st, uint32_t step,
-                       bool write)
+static void add_packet(touches *t, const struct sk_sched_view *v, uint32_t packet, uint32_t step,
+                       bool write, bool append)
 {
-    const sk_packet_room *p = &v->packets[st->packet];
-    add(t, SK_SCRATCH, p->off, p->off + p->cap, step, write);
+    const sk_packet_room *p = &v->packets[packet];
+    add(t, (touch){p->off, p->off + p->cap, SK_SCRATCH, step, write, append});
+}
+
+static void add_packets(touches *t, const struct sk_sched_view *v, const sk_step *st, uint32_t step)
+{
+    switch (st->kind) {
+    case SK_STEP_PUT:
+        add_packet(t, v, st->packet, step, true, true);
+        break;
+    case SK_STEP_PRECV:
+        add_packet(t, v, st->packet, step, true, false);
+        break;
+    case SK_STEP_RELAY:
+        add_packet(t, v, (uint32_t)st->hi, step, true, true);
+        add_packet(t, v, st->packet, step, false, false);
+        break;
+    case SK_STEP_PSEND:
+    case SK_STEP_GET:
+        add_packet(t, v, st->packet, step, false, false);
+        break;
+    default:
+        break;
+    }
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -80,7 +104,8 @@ static const touch *clash(touches *t, const touch **other)
     for (size_t i = 0; i < t->n; i++) {
         const touch *x = &t->at[i];
         for (int w = 0; w < 2; w++) {
-            if ((w || x->write) && far[w] && far[w]->buf == x->buf && far[w]->hi > x->lo) {
+            if ((w || x->write) && far[w] && far[w]->buf == x->buf && far[w]->hi > x->lo &&
+                !(x->append && far[w]->append)) {
                 *other = far[w];
                 return x;
             }
@@ -102,8 +127,7 @@ bool sk_sched_disjoint(const sk_sched *s, char *why, size_t size)
         t.n = 0;
         for (uint32_t i = rd->first; i < rd->first + rd->nrecv + rd->nsend + rd->nlocal; i++) {
             const sk_step *st = &v->steps[i];
-            if (st->kind >= SK_STEP_PUT)
-                add_packet(&t, v, st, i, st->kind == SK_STEP_PUT || st->kind == SK_STEP_PRECV);
+            add_packets(&t, v, st, i);
             add_span(&t, v, st->a, i, false);
             add_span(&t, v, st->b, i, true);
         }

@@ -43,6 +43,10 @@ static void print_step(const sk_step *st, FILE *out)
         fprintf(out, "get    packet %u key %d to ", st->packet, st->lo);
         print_span(st->b, out);
         break;
+    case SK_STEP_RELAY:
+        fprintf(out, "relay  packet %u key %d to packet %d key %d", st->packet, st->lo, st->hi,
+                st->peer);
+        break;
     }
     fputc('\n', out);
 }

@@ -6,7 +6,7 @@
 
 #include "sched/packet.h"
 
-enum { SCRATCH_ALIGN = 64, MAX_PACKETS = UINT16_MAX };
+enum { SCRATCH_ALIGN = 64, MAX_PACKETS = (1 << 24) - 1 };
 
 struct sk_sched {
     struct sk_sched_view v; /* its pointers are this schedule's own memory */
@@ -49,10 +49,10 @@ void sk_sched_free(sk_sched *s)
     free(s);
 }
 
-static void fail(sk_sched *s, sk_status st)
+void sk_sched_fail(sk_sched *s, sk_status why)
 {
     if (!s->status)
-        s->status = st;
+        s->status = why;
 }
 
 /* Room for one more in an array that doubles; false marks the schedule. */
@@ -61,12 +61,12 @@ static bool grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t ca
     if (n < cap)
         return true;
     if (cap > UINT32_MAX / 2) {
-        fail(s, SK_TOOBIG);
+        sk_sched_fail(s, SK_TOOBIG);
         return false;
     }
     void *p = realloc(*array, (size_t)(cap ? 2 * cap : 16) * size);
     if (!p) {
-        fail(s, SK_NOMEM);
+        sk_sched_fail(s, SK_NOMEM);
         return false;
     }
     *array = p;
@@ -86,7 +86,7 @@ static void append(sk_sched *s, const sk_step *st)
     if (s->status)
         return;
     if ((st->a.len && !span_ok(s, &st->a)) || (st->b.len && !span_ok(s, &st->b)) || st->peer < -1) {
-        fail(s, SK_BADARG);
+        sk_sched_fail(s, SK_BADARG);
         return;
     }
     uint32_t n = s->v.nsteps;
@@ -120,7 +120,7 @@ void sk_recv(sk_sched *s, sk_span to, int peer)
 void sk_copy(sk_sched *s, sk_span from, sk_span to)
 {
     if (from.len != to.len)
-        fail(s, SK_BADARG);
+        sk_sched_fail(s, SK_BADARG);
     else if (from.len && !(from.buf == to.buf && from.off == to.off && from.type == to.type))
         append(s, &(sk_step){.kind = SK_STEP_COPY, .peer = -1, .a = from, .b = to});
 }
@@ -128,7 +128,7 @@ void sk_copy(sk_sched *s, sk_span from, sk_span to)
 void sk_reduce(sk_sched *s, sk_span in, sk_span inout)
 {
     if (in.len != inout.len || in.type != inout.type)
-        fail(s, SK_BADARG);
+        sk_sched_fail(s, SK_BADARG);
     else if (in.len)
         append(s, &(sk_step){.kind = SK_STEP_REDUCE, .peer = -1, .a = in, .b = inout});
 }
@@ -153,7 +153,7 @@ void sk_recv_signal(sk_sched *s, int peer)
 static int64_t take_scratch(sk_sched *s, int64_t bytes)
 {
     if (bytes < 0 || bytes > INT64_MAX - s->v.scratch - SCRATCH_ALIGN) {
-        fail(s, SK_TOOBIG);
+        sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
     int64_t off = s->v.scratch;
@@ -181,7 +181,7 @@ int sk_packet(sk_sched *s, int records, int64_t bytes)
 {
     uint32_t n = s->v.npackets;
     if (records < 0 || n >= MAX_PACKETS) {
-        fail(s, SK_TOOBIG);
+        sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
     void *packets = s->packets;
@@ -199,10 +199,10 @@ int sk_packet(sk_sched *s, int records, int64_t bytes)
 static void packet_step(sk_sched *s, sk_step st, int packet)
 {
     if (packet < 0 || (uint32_t)packet >= s->v.npackets) {
-        fail(s, SK_BADARG);
+        sk_sched_fail(s, SK_BADARG);
         return;
     }
-    st.packet = (uint16_t)packet;
+    st.packet = (uint32_t)packet & MAX_PACKETS;
     append(s, &st);
 }
 
@@ -224,6 +224,13 @@ void sk_packet_recv(sk_sched *s, int packet, int peer)
 void sk_get(sk_sched *s, int packet, int key, sk_span to)
 {
     packet_step(s, (sk_step){.kind = SK_STEP_GET, .peer = -1, .lo = key, .b = to}, packet);
+}
+
+void sk_relay(sk_sched *s, int from, int key, int to, int new_key)
+{
+    if (to < 0 || (uint32_t)to >= s->v.npackets || to == from)
+        sk_sched_fail(s, SK_BADARG);
+    packet_step(s, (sk_step){.kind = SK_STEP_RELAY, .peer = new_key, .lo = key, .hi = to}, from);
 }
 
 /* Receives first, so that they are posted before the sends of the same round reach anyone. */

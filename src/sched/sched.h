@@ -20,17 +20,20 @@ typedef enum sk_step_kind {
     SK_STEP_COPY,   /* a -> b, packing or unpacking where the types ask for it */
     SK_STEP_REDUCE, /* b = a op b: a is the left operand */
     /* Packets: bytes whose lengths only the sender knows. A packet is a list of records (key,
-     * bytes) in scratch. Steps on the same packet may stand in one round only if they all read it.
-     */
+     * bytes) in scratch, appended in rising order of keys. Steps on the same packet may stand in
+     * one round only if they all read it, or if all are PUT or RELAY to it: these are done in the
+     * order in which they stand. */
     SK_STEP_PUT,   /* append record `key` with the bytes of a */
     SK_STEP_PRECV, /* append the records that peer sends */
     SK_STEP_PSEND, /* send the records with lo <= key < hi, which must lie together */
     SK_STEP_GET,   /* copy record `key` to b; longer than b is an error, absent is empty */
+    SK_STEP_RELAY, /* append record `lo` of this packet to packet `hi`, there under the key `peer`;
+                    * absent here, it is absent there */
 } sk_step_kind;
 
 typedef struct sk_step {
-    uint16_t kind;   /* sk_step_kind */
-    uint16_t packet; /* packet steps: which */
+    uint32_t kind : 8;    /* sk_step_kind */
+    uint32_t packet : 24; /* packet steps: which */
     int32_t peer;
     int32_t lo, hi; /* packet steps: key, or range of keys */
     sk_span a, b;
@@ -63,6 +66,10 @@ void sk_put(sk_sched *s, int packet, int key, sk_span from);
 void sk_packet_send(sk_sched *s, int packet, int lo, int hi, int peer);
 void sk_packet_recv(sk_sched *s, int packet, int peer);
 void sk_get(sk_sched *s, int packet, int key, sk_span to);
+void sk_relay(sk_sched *s, int from, int key, int to, int new_key);
+
+/* A builder that cannot go on says why; freeze reports the first such reason. */
+void sk_sched_fail(sk_sched *s, sk_status why);
 
 sk_status sk_sched_freeze(sk_sched *s);
 

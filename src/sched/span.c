@@ -18,3 +18,18 @@ sk_span sk_span_cut(const sk_type *types, sk_span s, int64_t from, int64_t len)
     s.len = len;
     return s;
 }
+
+bool sk_span_join(const sk_type *types, sk_span *run, sk_span next)
+{
+    if (next.len == 0)
+        return true;
+    if (run->len == 0) {
+        *run = next;
+        return true;
+    }
+    if (next.buf != run->buf || next.type != run->type ||
+        next.off != run->off + sk_type_stride(&types[run->type], run->len))
+        return false;
+    run->len += next.len;
+    return true;
+}

@@ -42,4 +42,8 @@ static inline int64_t sk_type_stride(const sk_type *t, int64_t len)
 /* The part [from, from + len) of a span, counted in data bytes. */
 sk_span sk_span_cut(const sk_type *types, sk_span s, int64_t from, int64_t len);
 
+/* Lengthen `run` by the span that follows it in memory; false when it does not. An empty run takes
+ * any span, and empty spans, which may stand anywhere, follow any run. */
+bool sk_span_join(const sk_type *types, sk_span *run, sk_span next);
+
 #endif

@@ -87,7 +87,7 @@ static int64_t *put_type(int64_t *k, const sk_type *t)
 
 static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 {
-    size_t n = (size_t)c->nranks;
+    size_t n = (size_t)sk_call_slots(c, s == &c->send ? SK_SEND : SK_RECV);
     *k++ = (s->counts != NULL) | (s->offs != NULL) << 1 | (s->types != NULL) << 2;
     if (s->counts)
         k = (int64_t *)memcpy(k, s->counts, n * sizeof *k) + n;
@@ -105,10 +105,11 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
 {
     size_t most = 16;
+    size_t slots = (size_t)sk_call_slots(c, SK_SEND) + (size_t)sk_call_slots(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
-        most += 4 * (size_t)c->nranks;
+        most += 2 * slots;
     if (c->send.types || c->recv.types)
-        most += 8 * (size_t)c->nranks;
+        most += 4 * slots;
     if (most > ps->key_cap) {
         int64_t *key = realloc(ps->key, most * sizeof *key);
         if (!key)
@@ -118,6 +119,8 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     }
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 2 | c->in_place << 1 | c->ordered;
+    if (c->hood)
+        *k++ = c->hood->version;
     if (c->coll != SK_BARRIER) {
         if (c->coll != SK_BCAST)
             k = put_side(k, c, &c->send);

@@ -17,6 +17,7 @@ static const char *const coll_vars[] = {
 
 struct sk_select {
     sk_settings *settings;
+    sk_model model;
     bool off[SK_NCOLLS];
     const sk_algo *forced[SK_NCOLLS];
 };
@@ -62,6 +63,8 @@ sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t siz
     st = sk_settings_new(env, coll_vars, &s->settings, err, size);
     for (; st == SK_OK && env && *env; env++)
         st = take(s, *env, err, size);
+    if (st == SK_OK)
+        st = sk_model_parse(sk_settings_text(s->settings, SK_SET_MODEL), &s->model, err, size);
 out:
     if (st == SK_OK)
         *out = s;
@@ -80,6 +83,11 @@ void sk_select_free(sk_select *s)
 const sk_settings *sk_select_settings(const sk_select *s)
 {
     return s->settings;
+}
+
+const sk_model *sk_select_model(const sk_select *s)
+{
+    return &s->model;
 }
 
 bool sk_select_serves(const sk_select *s, sk_coll coll)
@@ -174,6 +182,37 @@ static void choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_
              r->refused[0] ? ": " : "", r->refused);
 }
 
+/* Neighbourhood collectives: the cheapest of the patterns that were made. */
+static void choose_by_price(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+{
+    bool distinct = c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLGATHERV;
+    double best = 0, direct = 0;
+    for (int i = 0; i < SK_NMETHODS; i++) {
+        const sk_algo *a = sk_algo_find(c->coll, sk_method_get((sk_method_id)i)->name);
+        const char *no = a ? refusal(s, a, c) : "is unknown";
+        if (no)
+            continue;
+        double price = i == SK_BY_DIRECT && !c->hood->machine
+                           ? 0 /* nothing is known yet: it is the only one */
+                           : sk_price(&s->model, c->hood->machine, &c->hood->load[i], distinct,
+                                      sk_call_bytes(c));
+        if (i == SK_BY_DIRECT)
+            direct = price;
+        if (!out->algo || price < best) {
+            out->algo = a;
+            best = price;
+        }
+    }
+    const char *sep = r->refused[0] ? ", " : "";
+    if (!out->algo)
+        snprintf(out->why, sizeof out->why, "no pattern can serve this call%s%s", sep, r->refused);
+    else if (direct > best)
+        snprintf(out->why, sizeof out->why, "%s%spriced at %.1f us, direct at %.1f us", r->refused,
+                 sep, best * 1e6, direct * 1e6);
+    else
+        snprintf(out->why, sizeof out->why, "%s%sno pattern made is cheaper", r->refused, sep);
+}
+
 void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
 {
     reason r = {0};
@@ -192,5 +231,8 @@ void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
     }
     if (forced)
         snprintf(r.refused, sizeof r.refused, "forced %s %s", forced->name, no);
-    choose_by_rules(s, c, &r, out);
+    if (sk_coll_neighbor(c->coll))
+        choose_by_price(s, c, &r, out);
+    else
+        choose_by_rules(s, c, &r, out);
 }

@@ -4,6 +4,7 @@
 
 #include "algo/algo.h"
 #include "base/settings.h"
+#include "cost/model.h"
 
 typedef struct sk_select sk_select; /* immutable once made */
 
@@ -12,6 +13,8 @@ typedef struct sk_select sk_select; /* immutable once made */
 sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size);
 void sk_select_free(sk_select *s);
 const sk_settings *sk_select_settings(const sk_select *s);
+
+const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL */
 
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
 bool sk_select_serves(const sk_select *s, sk_coll coll);

@@ -18,16 +18,24 @@ static bool wrong(char *why, size_t size, const char *format, ...)
     return false;
 }
 
-/* `fits` and `scratch` decide for all ranks, so they must come out the same on all. */
-static bool agreed(const sk_algo *a, const scene *sc, bool *fits, char *why, size_t size)
+/* `fits` and `scratch` decide for all ranks, so they must come out the same on all that know
+ * anything. `speaker` is the first of these. */
+static bool agreed(const sk_algo *a, const scene *sc, bool *fits, int *speaker, char *why,
+                   size_t size)
 {
-    *fits = !a->fits || a->fits(&sc->call[0]);
-    int64_t room = *fits && a->scratch ? a->scratch(&sc->call[0]) : 0;
-    for (int r = 1; r < sc->k.p; r++) {
+    int one = 0;
+    while (one < sc->k.p - 1 && !scene_knows(sc, one))
+        one++;
+    *speaker = one;
+    *fits = !a->fits || a->fits(&sc->call[one]);
+    int64_t room = *fits && a->scratch ? a->scratch(&sc->call[one]) : 0;
+    for (int r = one + 1; r < sc->k.p; r++) {
+        if (!scene_knows(sc, r))
+            continue;
         if (a->fits && a->fits(&sc->call[r]) != *fits)
-            return wrong(why, size, "fits differs between ranks 0 and %d", r);
+            return wrong(why, size, "fits differs between ranks %d and %d", one, r);
         if (*fits && a->scratch && a->scratch(&sc->call[r]) != room)
-            return wrong(why, size, "scratch differs between ranks 0 and %d", r);
+            return wrong(why, size, "scratch differs between ranks %d and %d", one, r);
     }
     return true;
 }
@@ -39,10 +47,10 @@ static bool scratch_unbounded(const kase *k)
     return k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW);
 }
 
-static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *scheds, char *why,
-                         size_t size)
+static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *scheds, int speaker,
+                         char *why, size_t size)
 {
-    int64_t bound = a->scratch ? a->scratch(&sc->call[0]) : 0;
+    int64_t bound = a->scratch ? a->scratch(&sc->call[speaker]) : 0;
     for (int r = 0; r < sc->k.p && !scratch_unbounded(&sc->k); r++) {
         int64_t used = sk_sched_view(scheds[r])->scratch;
         if (used > bound)
@@ -177,20 +185,22 @@ verdict check_algo(world *w, const sk_algo *a, const kase *k, char *why, size_t 
 {
     verdict result = WRONG;
     bool fits = false;
+    int speaker = 0;
     sk_sched **scheds = NULL;
     scene *sc = scene_new(k);
     if (!sc) {
         wrong(why, size, "out of memory");
         return WRONG;
     }
-    if (!agreed(a, sc, &fits, why, size))
+    if (!agreed(a, sc, &fits, &speaker, why, size))
         goto out;
     if (!fits) {
         result = DOES_NOT_FIT;
         goto out;
     }
     scheds = scheds_build(a, sc, why, size);
-    if (scheds && within_bound(a, sc, scheds, why, size) && check_scheds(w, sc, scheds, why, size))
+    if (scheds && within_bound(a, sc, scheds, speaker, why, size) &&
+        check_scheds(w, sc, scheds, why, size))
         result = RIGHT;
 out:
     scheds_free(scheds, k->p);

@@ -84,6 +84,19 @@ static sk_span block_for(const scene *sc, int from, int to)
     }
 }
 
+/* Slots of nobody stay as they are. */
+static void want_neighbors(world *w, int rank)
+{
+    const scene *sc = w->sc;
+    const hoods *h = sc->k.hoods;
+    for (int i = 0; i < h->graph[rank]->nin; i++) {
+        int from = h->graph[rank]->in[i];
+        int block = coll_gathers_from_neighbors(sc->k.coll) ? 0 : h->from[rank][i];
+        if (from != SK_NOBODY)
+            want_move(w, rank, sc->recv[rank].block[i], from, sc->send[from].block[block]);
+    }
+}
+
 void world_expect(world *w)
 {
     const scene *sc = w->sc;
@@ -115,6 +128,14 @@ void world_expect(world *w)
         for (int r = 0; r < p; r++)
             for (int q = 0; q < p; q++)
                 want_move(w, r, sc->recv[r].block[q], q, block_for(sc, q, r));
+        break;
+    case SK_NEIGHBOR_ALLGATHER:
+    case SK_NEIGHBOR_ALLGATHERV:
+    case SK_NEIGHBOR_ALLTOALL:
+    case SK_NEIGHBOR_ALLTOALLV:
+    case SK_NEIGHBOR_ALLTOALLW:
+        for (int r = 0; r < p; r++)
+            want_neighbors(w, r);
         break;
     case SK_REDUCE:
         want_reduction(w, 0, input(w, root).len, root);

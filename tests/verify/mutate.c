@@ -30,7 +30,9 @@ static uint32_t round_of(const struct sk_sched_view *v, uint32_t step)
 
 /* ---- what rounds touch, byte by byte and without the help of sk_sched_disjoint ---- */
 
-enum { READ = 1, WRITE = 2, LATER = 2 }; /* later round: the same bits, shifted */
+/* Appends to a packet are done in order, so two of them do not clash. LATER: the same bits of the
+ * later round, shifted. */
+enum { READ = 1, WRITE = 2, APPEND = 4, LATER = 3 };
 
 typedef struct traces {
     unsigned char *at[SK_NBUFS];
@@ -45,10 +47,16 @@ static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
         sk_local_stretch(&types[s.type], k, k + 1, &place);
         unsigned char *b = &t->at[s.buf][s.off + place - t->lo[s.buf]];
         *b |= (unsigned char)bits;
-        int first = *b & (READ | WRITE), then = *b >> LATER;
-        clash |= first && then && ((first | then) & WRITE);
+        int first = *b & (READ | WRITE | APPEND), then = *b >> LATER;
+        clash |= first && then && (first | then) != READ && (first | then) != APPEND;
     }
     return clash;
+}
+
+static sk_span room(const struct sk_sched_view *v, uint32_t packet)
+{
+    const sk_packet_room *p = &v->packets[packet];
+    return (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH};
 }
 
 static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int shift)
@@ -60,11 +68,11 @@ static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int
         clash |= mark(t, v->types, st->a, READ << shift);
         clash |= mark(t, v->types, st->b, (WRITE | (st->kind == SK_STEP_REDUCE)) << shift);
         if (st->kind >= SK_STEP_PUT) {
-            const sk_packet_room *p = &v->packets[st->packet];
-            bool reads = st->kind == SK_STEP_PSEND || st->kind == SK_STEP_GET;
-            clash |= mark(t, v->types, (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH},
-                          (reads ? READ : WRITE) << shift);
+            int bits = st->kind == SK_STEP_PUT ? APPEND : st->kind == SK_STEP_PRECV ? WRITE : READ;
+            clash |= mark(t, v->types, room(v, st->packet), bits << shift);
         }
+        if (st->kind == SK_STEP_RELAY)
+            clash |= mark(t, v->types, room(v, (uint32_t)st->hi), APPEND << shift);
     }
     return clash;
 }
@@ -111,6 +119,9 @@ static void append(sk_sched *s, const sk_step *st)
         break;
     case SK_STEP_GET:
         sk_get(s, st->packet, st->lo, st->b);
+        break;
+    case SK_STEP_RELAY:
+        sk_relay(s, st->packet, st->lo, st->hi, st->peer);
         break;
     }
 }
@@ -305,7 +316,8 @@ bool mutation_applies(const scene *sc, sk_sched *const *scheds, const trail *t, 
     case MUT_TO:
         return st->b.len && (!transfer || matters(v, t, rank, step, st->b.len, TRAIL_READ));
     case MUT_SKIP:
-        return st->kind != SK_STEP_PUT || st->a.len > 0;
+        return (st->kind != SK_STEP_PUT || st->a.len > 0) &&
+               (st->kind != SK_STEP_GET || st->b.len > 0);
     case MUT_SKIP_BOTH:
         return is_send(st) &&
                (barrier ? barrier_counts(sc) : matters(v, t, rank, step, INT64_MAX, TRAIL_NEWS));
@@ -319,7 +331,8 @@ bool mutation_applies(const scene *sc, sk_sched *const *scheds, const trail *t, 
     case MUT_SWAP:
         return st->kind == SK_STEP_REDUCE && sc->k.ordered;
     case MUT_KEY:
-        return st->kind == SK_STEP_PSEND || (st->kind == SK_STEP_PUT && st->a.len > 0) ||
+        return st->kind == SK_STEP_PSEND || st->kind == SK_STEP_RELAY ||
+               (st->kind == SK_STEP_PUT && st->a.len > 0) ||
                (st->kind == SK_STEP_GET && st->b.len > 0);
     default:
         return true;

@@ -1,6 +1,7 @@
 #include "scene.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "shade.h"
 
@@ -42,7 +43,8 @@ bool coll_is_rooted(sk_coll c)
 bool coll_is_v(sk_coll c)
 {
     return c == SK_SCATTERV || c == SK_GATHERV || c == SK_ALLGATHERV || c == SK_ALLTOALLV ||
-           c == SK_ALLTOALLW || c == SK_REDUCE_SCATTER;
+           c == SK_ALLTOALLW || c == SK_REDUCE_SCATTER || c == SK_NEIGHBOR_ALLGATHERV ||
+           c == SK_NEIGHBOR_ALLTOALLV || c == SK_NEIGHBOR_ALLTOALLW;
 }
 
 bool coll_reduces(sk_coll c)
@@ -53,14 +55,31 @@ bool coll_reduces(sk_coll c)
 
 bool coll_has_in_place(sk_coll c)
 {
-    return c != SK_BARRIER && c != SK_BCAST;
+    return c != SK_BARRIER && c != SK_BCAST && !sk_coll_neighbor(c);
 }
 
-/* Elements, in units, of the block that rank i gives to rank j. In place, what i gives to j is as
+bool coll_gathers_from_neighbors(sk_coll c)
+{
+    return c == SK_NEIGHBOR_ALLGATHER || c == SK_NEIGHBOR_ALLGATHERV;
+}
+
+static bool coll_has_types(sk_coll c)
+{
+    return c == SK_ALLTOALLW || c == SK_NEIGHBOR_ALLTOALLW;
+}
+
+bool scene_knows(const scene *sc, int rank)
+{
+    return !sc->k.hoods || !hoods_idle(sc->k.hoods, rank);
+}
+
+/* Elements, in units, of the block that rank i gives to rank j, or has for its neighbour number j.
+ * In place, what i gives to j is as
  * long as what j gives to i. */
 static int64_t block_units(const kase *k, int i, int j)
 {
-    bool pairs = k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW;
+    bool pairs = k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW ||
+                 k->coll == SK_NEIGHBOR_ALLTOALLV || k->coll == SK_NEIGHBOR_ALLTOALLW;
     if (!coll_is_v(k->coll) || k->spread == SPREAD_EVEN || k->units == 0)
         return k->units;
     if (!pairs)
@@ -71,7 +90,7 @@ static int64_t block_units(const kase *k, int i, int j)
         j = t;
     }
     if (k->spread == SPREAD_ONE)
-        return i == k->p / 2 && j == (pairs ? k->p - 1 : 0) ? k->units : 0;
+        return i == k->p / 2 && j == (pairs && !k->hoods ? k->p - 1 : 0) ? k->units : 0;
     return (5 * i + 3 * j + k->units) % (2 * k->units + 1);
 }
 
@@ -136,7 +155,7 @@ static bool make_side(scene *sc, int rank, int side, int n, bool arrays, units_o
     sk_call *c = &sc->call[rank];
     sk_side *s = side ? &c->recv : &c->send;
     side_map *m = side ? &sc->recv[rank] : &sc->send[rank];
-    size_t words = (size_t)n * sizeof(int64_t);
+    size_t words = ((size_t)n + 1) * sizeof(int64_t); /* one at least: a count without blocks */
     m->n = n;
     m->block = sk_arena_get(sc->arena, (size_t)n * sizeof *m->block);
     int64_t *counts = sk_arena_get(sc->arena, words), *offs = sk_arena_get(sc->arena, words);
@@ -144,7 +163,7 @@ static bool make_side(scene *sc, int rank, int side, int n, bool arrays, units_o
     if (!m->block || !counts || !offs || !types)
         return false;
     for (int i = 0; i < n; i++) {
-        types[i] = pick_type(k, rank, side, k->coll == SK_ALLTOALLW ? i : 0);
+        types[i] = pick_type(k, rank, side, coll_has_types(k->coll) ? i : 0);
         const sk_type *t = &scene_types[types[i]];
         int64_t bytes = units(k, rank, i) * unit_bytes(k);
         counts[i] = t->size ? bytes / t->size : units(k, rank, i);
@@ -157,11 +176,13 @@ static bool make_side(scene *sc, int rank, int side, int n, bool arrays, units_o
         scatter_blocks(k, rank, m, offs);
     for (int i = 0; i < n; i++)
         extend(m, m->block[i]);
+    if (n == 0)
+        types[0] = pick_type(k, rank, side, 0);
     *s = (sk_side){.count = arrays ? 0 : counts[0],
                    .counts = arrays ? counts : NULL,
                    .offs = arrays ? offs : NULL,
-                   .type = k->coll == SK_ALLTOALLW ? 0 : types[0],
-                   .types = k->coll == SK_ALLTOALLW ? types : NULL};
+                   .type = coll_has_types(k->coll) ? 0 : types[0],
+                   .types = coll_has_types(k->coll) ? types : NULL};
     return true;
 }
 
@@ -185,6 +206,14 @@ static int64_t to_units(const kase *k, int rank, int block)
 static int64_t from_units(const kase *k, int rank, int block)
 {
     return block_units(k, block, rank);
+}
+
+static int64_t slot_units_in(const kase *k, int rank, int slot)
+{
+    int source = k->hoods->graph[rank]->in[slot];
+    if (source == SK_NOBODY)
+        return k->units;
+    return block_units(k, source, k->hoods->from[rank][slot]);
 }
 
 static int64_t vector_units(const kase *k, int rank, int block)
@@ -243,6 +272,18 @@ static bool make_vectors(scene *sc, int rank)
     return true;
 }
 
+static bool make_neighbors(scene *sc, int rank)
+{
+    const kase *k = &sc->k;
+    const sk_graph *g = k->hoods->graph[rank];
+    bool v = coll_is_v(k->coll), gathers = coll_gathers_from_neighbors(k->coll);
+    sc->hood[rank] = hoods_of(k->hoods, rank, k->ride, k->window);
+    sc->call[rank].hood = &sc->hood[rank];
+    return (gathers ? make_side(sc, rank, 0, 1, false, own_units)
+                    : make_side(sc, rank, 0, g->nout, v, to_units)) &&
+           make_side(sc, rank, 1, g->nin, v, slot_units_in);
+}
+
 static bool make_call(scene *sc, int rank)
 {
     const kase *k = &sc->k;
@@ -282,6 +323,12 @@ static bool make_call(scene *sc, int rank)
     case SK_REDUCE_SCATTER:
     case SK_REDUCE_SCATTER_BLOCK:
         return make_reduce_scatter(sc, rank);
+    case SK_NEIGHBOR_ALLGATHER:
+    case SK_NEIGHBOR_ALLGATHERV:
+    case SK_NEIGHBOR_ALLTOALL:
+    case SK_NEIGHBOR_ALLTOALLV:
+    case SK_NEIGHBOR_ALLTOALLW:
+        return make_neighbors(sc, rank);
     default:
         return make_vectors(sc, rank);
     }
@@ -299,7 +346,8 @@ scene *scene_new(const kase *k)
     sc->call = sk_arena_get(arena, p * sizeof *sc->call);
     sc->send = sk_arena_get(arena, p * sizeof *sc->send);
     sc->recv = sk_arena_get(arena, p * sizeof *sc->recv);
-    if (!sc->call || !sc->send || !sc->recv)
+    sc->hood = sk_arena_get(arena, p * sizeof *sc->hood);
+    if (!sc->call || !sc->send || !sc->recv || !sc->hood)
         goto fail;
     for (int r = 0; r < k->p; r++)
         if (!make_call(sc, r))
@@ -323,4 +371,9 @@ void kase_print(const kase *k, char *out, size_t size)
     snprintf(out, size, "%s p=%d root=%d units=%lld %s %s%s%s", sk_coll_name(k->coll), k->p,
              k->root, (long long)k->units, lays[k->lay], spreads[k->spread],
              k->in_place ? " in-place" : "", k->ordered ? " ordered" : "");
+    size_t used = strlen(out);
+    if (k->hoods)
+        snprintf(out + used, size - used, " %s seed=%u on \"%s\" ride=%lld window=%d",
+                 graph_kind_name(k->hoods->kind), k->hoods->seed, k->hoods->on, (long long)k->ride,
+                 k->window);
 }

@@ -5,6 +5,7 @@
 
 #include "algo/algo.h"
 #include "base/arena.h"
+#include "hoods.h"
 
 typedef enum layout {
     LAY_PLAIN, /* contiguous, blocks follow each other */
@@ -29,6 +30,9 @@ typedef struct kase {
     layout lay;
     spread spread;
     bool in_place, ordered;
+    const hoods *hoods; /* neighbourhood collectives, as are these: */
+    int64_t ride;
+    int window;
 } kase;
 
 /* The blocks of one side of one rank, and the memory they span, from the buffer's address. */
@@ -43,6 +47,7 @@ typedef struct scene {
     sk_arena *arena;
     sk_call *call;         /* one per rank, as are these: */
     side_map *send, *recv; /* reduction inputs and results: one block, the vector */
+    sk_hood *hood;         /* neighbourhood collectives */
 } scene;
 
 extern const sk_type scene_types[];
@@ -51,6 +56,10 @@ bool coll_is_rooted(sk_coll coll);
 bool coll_is_v(sk_coll coll); /* counts may differ from block to block */
 bool coll_reduces(sk_coll coll);
 bool coll_has_in_place(sk_coll coll);
+bool coll_gathers_from_neighbors(sk_coll coll); /* one block goes to all targets */
+
+/* Does this rank know what all ranks know? */
+bool scene_knows(const scene *sc, int rank);
 
 /* NULL when out of memory. */
 scene *scene_new(const kase *k);

@@ -22,7 +22,7 @@ typedef struct job {
 
 static void try(job *j, const kase *k)
 {
-    char why[256], what[160];
+    char why[256], what[256];
     switch (check_algo(j->w, j->algo, k, why, sizeof why)) {
     case RIGHT:
         j->t.right++;
@@ -98,6 +98,57 @@ static void try_long(job *j, int p, layout lay)
         try(j, &k);
 }
 
+/* ---- neighbourhoods ---- */
+
+/* Every kind of call on one neighbourhood, or every nth, others for each. Blocks are shorter and
+ * longer than what rides. */
+static void try_neighbor_kinds(job *j, const hoods *h, unsigned every)
+{
+    static const int64_t units[] = {0, 1, 7, 40}, rides[] = {64, 0, 1024};
+    static const int windows[] = {0, 2, 5};
+    sk_coll coll = j->algo->coll;
+    bool v = coll_is_v(coll);
+    unsigned nth = h->seed + (unsigned)sk_algo_index(j->algo);
+    for (int lay = 0; lay < LAY_COUNT; lay++)
+        for (int n = 0; n < 4; n++)
+            for (int spread = 0; spread < (v ? SPREAD_COUNT : 1); spread++)
+                for (int ride = 0; ride < (v ? 3 : 1); ride++)
+                    for (int window = 0; window < 3; window++) {
+                        kase k = {.coll = coll,
+                                  .p = h->p,
+                                  .units = units[n],
+                                  .lay = (layout)lay,
+                                  .spread = (enum spread)spread,
+                                  .hoods = h,
+                                  .ride = rides[ride],
+                                  .window = windows[window]};
+                        if (nth++ % every == 0)
+                            try(j, &k);
+                    }
+}
+
+static void verify_neighbors(job *j)
+{
+    static const int ranks[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+                                12, 13, 14, 15, 16, 17, 18, 19, 20, 33, 64};
+    int n = j->quick ? 12 : (int)(sizeof ranks / sizeof *ranks);
+    for (int i = 0; i < n; i++)
+        for (int kind = 0; kind < GRAPH_COUNT; kind++) {
+            int p = ranks[i];
+            hoods *h = hoods_new((graph_kind)kind, p, (unsigned)(p * GRAPH_COUNT + kind));
+            if (!h) {
+                printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
+                j->t.wrong++;
+                continue;
+            }
+            /* Prime to the numbers of kinds, so that each seed meets other ones. */
+            unsigned every = p <= 8 ? 5 : p <= 20 ? 13 : 23;
+            every *= coll_is_v(j->algo->coll) ? 5 : 1;
+            try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1));
+            hoods_free(h);
+        }
+}
+
 static void verify_algo(job *j)
 {
     static const int large[] = {64, 100, 128, 257};
@@ -138,7 +189,10 @@ int main(int argc, char **argv)
             continue;
         double begin = seconds();
         job j = {.algo = *a, .w = w, .quick = quick};
-        verify_algo(&j);
+        if (sk_coll_neighbor((*a)->coll))
+            verify_neighbors(&j);
+        else
+            verify_algo(&j);
         if (j.t.right == 0) {
             printf("  FAIL %s never fits\n", (*a)->name);
             j.t.wrong++;

@@ -1,0 +1,152 @@
+/* cost_neighbor.c: messages, bytes, rounds and copies of the neighbourhood algorithms, against what
+ * graph and pattern say. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { BLOCK = 24 };
+
+typedef struct facts {
+    const sk_algo *algo;
+    const hoods *h;
+    const sk_call *call;
+    sk_sched_stats got;
+    long checks, failed;
+} facts;
+
+static void equal(facts *f, const char *what, int64_t got, int64_t want)
+{
+    f->checks++;
+    if (got == want)
+        return;
+    f->failed++;
+    printf("  FAIL %s %s %s p=%d rank %d: %s %lld, wanted %lld\n", sk_coll_name(f->algo->coll),
+           f->algo->name, graph_kind_name(f->h->kind), f->h->p, f->call->rank, what, (long long)got,
+           (long long)want);
+}
+
+static bool gathers(const facts *f)
+{
+    return coll_gathers_from_neighbors(f->algo->coll);
+}
+
+static int slots_of_others(const int *ranks, int n, int me)
+{
+    int others = 0;
+    for (int i = 0; i < n; i++)
+        others += ranks[i] != SK_NOBODY && ranks[i] != me;
+    return others;
+}
+
+/* One message per neighbour, or per edge where each edge has its own block; what is copied are
+ * loops and the blocks of parallel edges of allgather, and nothing is ever packed. */
+static void claim_direct(facts *f)
+{
+    const sk_graph *g = f->h->graph[f->call->rank];
+    int in = slots_of_others(g->in, g->nin, g->rank), first;
+    int out = gathers(f) ? g->ntargets : slots_of_others(g->out, g->nout, g->rank);
+    int loops = sk_graph_in_slots(g, g->rank, &first);
+    int recvs = gathers(f) ? g->nsources : in;
+    equal(f, "sends", f->got.sends, out);
+    equal(f, "receives", f->got.recvs, recvs);
+    equal(f, "bytes sent", f->got.send_bytes, (int64_t)out * BLOCK);
+    equal(f, "bytes received", f->got.recv_bytes, (int64_t)recvs * BLOCK);
+    equal(f, "copies", f->got.copies, loops + in - recvs);
+    equal(f, "rounds", f->got.rounds, out + recvs > 0);
+    equal(f, "scratch", f->got.scratch, 0);
+}
+
+typedef struct hauled {
+    int64_t messages, blocks;
+} hauled;
+
+static hauled haul(const facts *f, const sk_pattern_view *v, bool out)
+{
+    hauled sum = {0};
+    for (size_t i = 0; i < v->nhauls; i++) {
+        const sk_parcel *p = &v->parcels[v->hauls[i].first];
+        if (v->hauls[i].out != out)
+            continue;
+        sum.messages++;
+        for (uint32_t k = 0; k < v->hauls[i].n; k++)
+            sum.blocks += k == 0 || !gathers(f) || p[k].src != p[k - 1].src;
+    }
+    return sum;
+}
+
+/* Packets have no length before they are sent. */
+static int64_t bytes(const facts *f, int64_t blocks)
+{
+    return coll_is_v(f->algo->coll) ? 0 : blocks * BLOCK;
+}
+
+/* One message per haul, and one for each parallel edge beyond the first. */
+static void claim_pattern(facts *f)
+{
+    const sk_graph *g = f->h->graph[f->call->rank];
+    sk_method_id by = sk_method_find(f->algo->name);
+    const sk_pattern_view *v = sk_pattern_view_get(f->h->pattern[by][g->rank]);
+    hauled out = haul(f, v, true), in = haul(f, v, false);
+    int more_out = gathers(f) ? 0 : slots_of_others(g->out, g->nout, g->rank) - g->ntargets;
+    int more_in = gathers(f) ? 0 : slots_of_others(g->in, g->nin, g->rank) - g->nsources;
+    int stages = more_out + more_in > 0;
+    for (size_t i = 0; i < v->nhauls; i++)
+        stages += i ? v->hauls[i].stage != v->hauls[i - 1].stage : v->hauls[i].stage > 0 || !stages;
+    equal(f, "sends", f->got.sends, out.messages + more_out);
+    equal(f, "receives", f->got.recvs, in.messages + more_in);
+    equal(f, "bytes sent", f->got.send_bytes, bytes(f, out.blocks) + (int64_t)more_out * BLOCK);
+    equal(f, "bytes received", f->got.recv_bytes, bytes(f, in.blocks) + (int64_t)more_in * BLOCK);
+    equal(f, "rounds", f->got.rounds, stages);
+}
+
+static void measure(facts *f, const hoods *h)
+{
+    char why[256];
+    kase k = {.coll = f->algo->coll, .p = h->p, .units = BLOCK, .hoods = h, .ride = BLOCK};
+    scene *sc = scene_new(&k);
+    sk_sched **scheds = sc ? scheds_build(f->algo, sc, why, sizeof why) : NULL;
+    if (!scheds)
+        abort();
+    f->h = h;
+    for (int r = 0; r < h->p; r++) {
+        f->call = &sc->call[r];
+        f->got = sk_sched_count(scheds[r]);
+        if (sk_method_find(f->algo->name) == SK_BY_DIRECT)
+            claim_direct(f);
+        else
+            claim_pattern(f);
+    }
+    scheds_free(scheds, h->p);
+    scene_free(sc);
+}
+
+int main(void)
+{
+    static const int ranks[] = {1, 2, 3, 5, 8, 12, 17, 32, 64};
+    facts f[128] = {0};
+    long checks = 0, failed = 0;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        for (int kind = 0; kind < GRAPH_COUNT; kind++) {
+            hoods *h = hoods_new((graph_kind)kind, ranks[i], (unsigned)ranks[i] + (unsigned)kind);
+            if (!h)
+                abort();
+            for (const sk_algo *const *a = sk_algos(); *a; a++)
+                if (sk_coll_neighbor((*a)->coll)) {
+                    facts *one = &f[sk_algo_index(*a)];
+                    one->algo = *a;
+                    measure(one, h);
+                }
+            hoods_free(h);
+        }
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+        if (!f[i].algo)
+            continue;
+        printf("%-20s %-17s %7ld values right, %ld wrong\n", sk_coll_name(f[i].algo->coll),
+               f[i].algo->name, f[i].checks - f[i].failed, f[i].failed);
+        checks += f[i].checks - f[i].failed;
+        failed += f[i].failed;
+    }
+    printf("%ld passed, %ld failed\n", checks, failed);
+    return failed || !checks;
+}
