@@ -1,6 +1,10 @@
 #include "mpi/args.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/dtype.h"
+#include "mpi/topo.h"
 
 /* Which parts of the arguments count at this rank. */
 typedef struct sides {
@@ -25,11 +29,6 @@ static sides significant(const sk_args *a, const sk_comm *c, bool in_place)
     default:
         return (sides){!in_place, true};
     }
-}
-
-static bool reduction(sk_coll coll)
-{
-    return coll >= SK_REDUCE;
 }
 
 /* A type in the table; false when it is not one Skein can use. */
@@ -60,7 +59,7 @@ _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "MPI_Aint is 64 bits");
 static bool read_arrays(const sk_args *a, const sk_call *c, sk_side *side, const void *counts,
                         const void *displs, int64_t *room)
 {
-    int n = c->nranks;
+    int n = sk_call_slots(c, side == &c->send ? SK_SEND : SK_RECV);
     for (int i = 0; i < n; i++)
         if ((room[i] = number(counts, a->wide, i)) < 0)
             return false;
@@ -69,7 +68,7 @@ static bool read_arrays(const sk_args *a, const sk_call *c, sk_side *side, const
         return true;
     for (int i = 0; i < n; i++) {
         int64_t unit = side->types ? 1 : c->types[side->type].extent; /* alltoallw: bytes */
-        room[n + i] = number(displs, a->wide, i) * unit;
+        room[n + i] = number(displs, a->wide || a->aints, i) * unit;
     }
     side->offs = room + n;
     return true;
@@ -83,26 +82,28 @@ typedef struct arrays {
     MPI_Datatype *handles;
 } arrays;
 
-static bool get_arrays(sk_comm *c, arrays *r)
+static bool get_arrays(sk_comm *c, const sk_call *call, arrays *r)
 {
-    size_t n = (size_t)c->nranks, ntypes = 2 * n + 3;
-    size_t bytes = ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) + 4 * n * sizeof(int64_t) +
-                   2 * n * sizeof(uint32_t);
+    size_t ns = (size_t)sk_call_slots(call, SK_SEND), nr = (size_t)sk_call_slots(call, SK_RECV);
+    size_t n = ns + nr, ntypes = n + 3;
+    size_t bytes = ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) + 2 * n * sizeof(int64_t) +
+                   n * sizeof(uint32_t);
     char *p = sk_comm_room(&c->arrays, &c->arrays_size, bytes);
     if (!p)
         return false;
     r->types = (sk_type *)p;
     r->send = (int64_t *)(r->types + ntypes);
-    r->recv = r->send + 2 * n;
-    r->handles = (MPI_Datatype *)(r->recv + 2 * n);
+    r->recv = r->send + 2 * ns;
+    r->handles = (MPI_Datatype *)(r->recv + 2 * nr);
     r->send_types = (uint32_t *)(r->handles + ntypes);
-    r->recv_types = r->send_types + n;
+    r->recv_types = r->send_types + ns;
     return true;
 }
 
-static bool add_types(sk_asked *out, arrays *r, const MPI_Datatype *from, uint32_t *index)
+static bool add_types(sk_asked *out, arrays *r, const MPI_Datatype *from, sk_buf side,
+                      uint32_t *index)
 {
-    for (int i = 0; i < out->call.nranks; i++)
+    for (int i = 0; i < sk_call_slots(&out->call, side); i++)
         if (!add_type(out, r->types, r->handles, from[i], &index[i]))
             return false;
     return true;
@@ -132,23 +133,29 @@ static bool read_reduction(const sk_args *a, sk_asked *out)
 static bool null_data(const sk_call *c, const sk_side *s, const void *buf)
 {
     return !buf && !s->counts && s->count > 0 && c->types[s->type].size > 0 &&
-           c->types[s->type].contig;
+           c->types[s->type].contig && sk_call_slots(c, s == &c->send ? SK_SEND : SK_RECV) > 0;
 }
 
 /* Arrays that must be there are. */
-static bool has_arrays(const sk_args *a, sides sig)
+static bool has_arrays(const sk_args *a, const sk_call *c, sides sig)
 {
+    bool from = a->scounts && a->sdispls, to = a->rcounts && a->rdispls;
     switch (a->coll) {
     case SK_SCATTERV:
-        return !sig.send || (a->scounts && a->sdispls);
+        return !sig.send || from;
     case SK_ALLTOALLV:
     case SK_ALLTOALLW:
-        return (!sig.send || (a->scounts && a->sdispls)) && a->rcounts && a->rdispls;
+        return (!sig.send || from) && to;
     case SK_GATHERV:
     case SK_ALLGATHERV:
-        return !sig.recv || (a->rcounts && a->rdispls);
+        return !sig.recv || to;
     case SK_REDUCE_SCATTER:
         return a->rcounts;
+    case SK_NEIGHBOR_ALLTOALLV: /* without neighbours there need not be arrays either */
+    case SK_NEIGHBOR_ALLTOALLW:
+        return (from || !sk_call_slots(c, SK_SEND)) && (to || !sk_call_slots(c, SK_RECV));
+    case SK_NEIGHBOR_ALLGATHERV:
+        return to || !sk_call_slots(c, SK_RECV);
     default:
         return true;
     }
@@ -158,7 +165,7 @@ static bool same_buffers(const sk_args *a, const sk_comm *c)
 {
     if (a->sbuf != a->rbuf || !a->sbuf)
         return false;
-    if (reduction(a->coll))
+    if (sk_coll_reduces(a->coll))
         return a->coll != SK_REDUCE || c->rank == a->root;
     return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
 }
@@ -200,16 +207,21 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
                           .root = a->root,
                           .in_place = in_place,
                           .ntypes = 1};
+    if (sk_coll_neighbor(a->coll)) {
+        if (in_place)
+            return false;
+        out->call.hood = &c->topo->hood;
+    }
     sk_type *types = out->types_few;
     MPI_Datatype *handles = out->handles_few;
     arrays r = {0};
     sk_call *call = &out->call;
     sides sig = significant(a, c, in_place);
-    if (!has_arrays(a, sig))
+    if (!has_arrays(a, call, sig))
         return false;
     out->lasting = true;
     if (a->scounts || a->rcounts || a->stypes || a->rtypes) {
-        if (!get_arrays(c, &r))
+        if (!get_arrays(c, call, &r))
             return false;
         types = r.types;
         handles = r.handles;
@@ -219,22 +231,22 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     call->types = types;
     out->handles = handles;
 
-    if (reduction(a->coll)) {
+    if (sk_coll_reduces(a->coll)) {
         if (a->scount < 0 || a->rcount < 0 ||
             !add_type(out, types, handles, a->stype, &call->send.type))
             return false;
         call->send.count = a->scount;
     } else if (sig.send) {
         if (a->scount < 0 ||
-            !(a->stypes ? add_types(out, &r, a->stypes, r.send_types)
+            !(a->stypes ? add_types(out, &r, a->stypes, SK_SEND, r.send_types)
                         : add_type(out, types, handles, a->stype, &call->send.type)))
             return false;
         call->send.count = a->scount;
         call->send.types = a->stypes ? r.send_types : NULL;
     }
-    if (!reduction(a->coll) && sig.recv) {
+    if (!sk_coll_reduces(a->coll) && sig.recv) {
         if (a->rcount < 0 ||
-            !(a->rtypes ? add_types(out, &r, a->rtypes, r.recv_types)
+            !(a->rtypes ? add_types(out, &r, a->rtypes, SK_RECV, r.recv_types)
                         : add_type(out, types, handles, a->rtype, &call->recv.type)))
             return false;
         call->recv.count = a->rcount;
@@ -246,7 +258,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     if (sig.recv && a->rcounts &&
         !read_arrays(a, call, &call->recv, a->rcounts, a->rdispls, r.recv))
         return false;
-    if (reduction(a->coll) && !read_reduction(a, out))
+    if (sk_coll_reduces(a->coll) && !read_reduction(a, out))
         return false;
     if ((sig.send && null_data(call, &call->send, a->sbuf)) ||
         (sig.recv && null_data(call, &call->recv, a->rbuf)))
@@ -254,4 +266,41 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     out->send = (void *)(uintptr_t)a->sbuf;
     out->recv = a->rbuf;
     return true;
+}
+
+/* ---- a copy ---- */
+
+static void *put(char **at, const void *from, size_t bytes)
+{
+    void *to = *at;
+    if (!from)
+        return NULL;
+    if (bytes)
+        memcpy(to, from, bytes);
+    *at += (bytes + 15) & ~(size_t)15;
+    return to;
+}
+
+static void copy_side(char **at, sk_side *s, size_t n)
+{
+    s->counts = put(at, s->counts, n * sizeof *s->counts);
+    s->offs = put(at, s->offs, n * sizeof *s->offs);
+    s->types = put(at, s->types, n * sizeof *s->types);
+}
+
+sk_asked *sk_asked_copy(const sk_asked *a)
+{
+    const sk_call *c = &a->call;
+    size_t ns = (size_t)sk_call_slots(c, SK_SEND), nr = (size_t)sk_call_slots(c, SK_RECV);
+    size_t bytes = sizeof *a + c->ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) +
+                   (ns + nr) * (2 * sizeof(int64_t) + sizeof(uint32_t)) + (size_t)10 * 16;
+    char *at = malloc(bytes);
+    if (!at)
+        return NULL;
+    sk_asked *copy = put(&at, a, sizeof *a);
+    copy->call.types = put(&at, c->types, c->ntypes * sizeof *c->types);
+    copy->handles = put(&at, a->handles, c->ntypes * sizeof *a->handles);
+    copy_side(&at, &copy->call.send, ns);
+    copy_side(&at, &copy->call.recv, nr);
+    return copy;
 }

@@ -6,7 +6,8 @@
 
 typedef struct sk_args {
     sk_coll coll;
-    bool wide; /* arrays hold MPI_Count and MPI_Aint, not int */
+    bool wide;  /* arrays hold MPI_Count and MPI_Aint, not int */
+    bool aints; /* displacements are MPI_Aint in any case, in bytes */
     int root;
     const void *sbuf;
     void *rbuf;
@@ -34,5 +35,9 @@ void sk_args_significant(sk_args *a, const sk_comm *c);
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out);
+
+/* A copy that does not lean on the communicator's room; the memory is freed with free(). NULL: out
+ * of memory. */
+sk_asked *sk_asked_copy(const sk_asked *a);
 
 #endif

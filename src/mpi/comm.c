@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "mpi/recent.h"
+#include "mpi/topo.h"
 
 enum { BEING_CLEARED = -1 };
 
@@ -32,6 +33,8 @@ static void clear(sk_comm *c)
     c->wire_state = SK_WIRE_NONE;
     sk_plans_free(c->plans);
     c->plans = NULL;
+    sk_topo_free(c->topo);
+    c->topo = NULL;
     sk_recent_free(c->recent);
     free(c->scratch);
     free(c->arrays);

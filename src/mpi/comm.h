@@ -22,6 +22,7 @@ typedef struct sk_comm {
     sk_plans_stats counted; /* part of the plans' statistics already in the report */
     atomic_int users; /* 1 for the attribute, 1 for each collective under way; 0: in the pool */
 
+    struct sk_topo *topo;     /* NULL: none, or not used yet: see topo.h */
     struct sk_recent *recent; /* shapes seen last: see recent.h */
 
     /* Room for blocking calls, one at a time on a communicator. */

@@ -30,6 +30,7 @@
 #define SK_HAVE_MATCHED_PROBE 0
 #define SK_HAVE_IRSEND        0
 #define SK_HAVE_GRAPHS        0
+#define SK_HAVE_BINDING       0
 #define SK_HAVE_ENVELOPE      0
 #else
 #define SK_HAVE_NEXT          1
@@ -37,6 +38,7 @@
 #define SK_HAVE_MATCHED_PROBE 1
 #define SK_HAVE_IRSEND        1
 #define SK_HAVE_GRAPHS        1
+#define SK_HAVE_BINDING       1
 #define SK_HAVE_ENVELOPE      1
 #endif
 

@@ -7,11 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
 #include "mpi/comm.h"
 #include "mpi/dtype.h"
 #include "mpi/hook.h"
 #include "mpi/next.h"
 #include "mpi/request.h"
+#include "mpi/topo.h"
 #include "skein.h"
 
 extern char **environ;
@@ -79,6 +81,21 @@ static void refuse(const char *why)
     PMPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+/* SKEIN_MACHINE describes all ranks of the job, so only now can it be checked. */
+static void check_machine(const sk_settings *set)
+{
+    const char *text = sk_settings_text(set, SK_SET_MACHINE);
+    char err[256], why[320];
+    int nranks;
+    sk_machine *m = NULL;
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    if (*text && sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK) {
+        snprintf(why, sizeof why, "SKEIN_MACHINE: %s", err);
+        refuse(why);
+    }
+    sk_machine_free(m);
+}
+
 static int start_locked(void)
 {
     char err[256];
@@ -92,11 +109,16 @@ static int start_locked(void)
         refuse("out of memory");
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.wait = how_to_wait(set);
+    sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
+    check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)
         sk_proc.serves[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
     sk_proc.active_end = &sk_proc.active;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
     PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, sk_dtype_attr_freed, &sk_proc.type_key, NULL);
+#if !SK_HAVE_GRAPHS
+    sk_own_topo_start();
+#endif
     PMPI_Comm_dup(MPI_COMM_SELF, &sk_proc.self);
     PMPI_Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
     int *most = NULL, found = 0;

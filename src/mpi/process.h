@@ -26,6 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
+    bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
     atomic_bool hooked;         /* see hook.c */
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
@@ -35,7 +36,10 @@ typedef struct sk_process {
     sk_select *select;
     sk_report *report;
     int comm_key, type_key; /* attributes by which the host tells us that a handle is freed */
-    MPI_Comm self;          /* private duplicate of MPI_COMM_SELF */
+#if !SK_HAVE_GRAPHS
+    int topo_key; /* the topologies that Skein supplies: see own_topo.c */
+#endif
+    MPI_Comm self; /* private duplicate of MPI_COMM_SELF */
     atomic_int self_tag;
     int64_t tags; /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
 

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/topo.h"
+
 enum { PLACES = 16, ARRAYS = 6, FEW_HANDLES = 3 };
 
 struct place {
     sk_plan *plan;
+    int64_t version; /* of the neighbourhood */
     sk_args args;
     unsigned buffers;
     char *arrays; /* copies of the user's, one after the other */
@@ -55,10 +58,16 @@ typedef struct arrays {
 
 static arrays arrays_of(const sk_args *a, const sk_comm *c)
 {
-    size_t n = (size_t)c->nranks, number = n * (a->wide ? sizeof(MPI_Count) : sizeof(int));
-    size_t types = n * sizeof(MPI_Datatype);
+    size_t ns = (size_t)c->nranks, nr = ns;
+    if (sk_coll_neighbor(a->coll)) {
+        ns = (size_t)c->topo->graph->nout;
+        nr = (size_t)c->topo->graph->nin;
+    }
+    size_t count = a->wide ? sizeof(MPI_Count) : sizeof(int);
+    size_t displ = a->wide || a->aints ? sizeof(MPI_Aint) : sizeof(int),
+           type = sizeof(MPI_Datatype);
     return (arrays){{a->scounts, a->sdispls, a->rcounts, a->rdispls, a->stypes, a->rtypes},
-                    {number, number, number, number, types, types}};
+                    {ns * count, ns * displ, nr * count, nr * displ, ns * type, nr * type}};
 }
 
 static bool has_arrays(const sk_args *a)
@@ -82,6 +91,11 @@ static bool same_arrays(const sk_args *a, const sk_comm *c, const struct place *
     return true;
 }
 
+static int64_t version_of(const sk_args *a, const sk_comm *c)
+{
+    return sk_coll_neighbor(a->coll) ? c->topo->hood.version : 0;
+}
+
 sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
 {
     struct sk_recent *r = c->recent;
@@ -96,6 +110,8 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
         if (!has_arrays(a) || !p->arrays || p->args.wide != a->wide || !same_arrays(a, c, p))
             return NULL;
     }
+    if (p->version != version_of(a, c))
+        return NULL;
     if (r->evicted != sk_plans_count(c->plans).evicted)
         return NULL;
     out->handles = p->handles;
@@ -142,6 +158,7 @@ void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan 
     }
     memcpy(p->handles, asked->handles, n * sizeof(MPI_Datatype));
     p->plan = plan;
+    p->version = version_of(a, c);
     p->args = *a;
     p->buffers = buffers_of(a);
 }

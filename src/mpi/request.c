@@ -22,6 +22,7 @@ void sk_op_free(sk_op *op)
 {
     sk_plan_release(op->plan);
     sk_comm_release(op->comm);
+    free(op->asked);
     free(op->memory);
     free(op);
 }
@@ -50,9 +51,25 @@ static int cancel(void *state, int complete)
     return MPI_SUCCESS; /* the standard allows no cancelling of collectives */
 }
 
+static void init_run(sk_op *op)
+{
+    sk_run_init(&op->run, op->plan->sched, &op->wire.base, op->send, op->recv, op->scratch,
+                op->packets);
+}
+
 /* One turn; the process lock is held. */
 static sk_status turn(sk_op *op)
 {
+    if (op->asked) {
+        sk_status st = sk_op_plan(op);
+        if (st == SK_AGAIN)
+            return st;
+        if (st != SK_OK) {
+            op->wire.error = st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+            return st;
+        }
+        init_run(op);
+    }
     if (op->wire.comm == MPI_COMM_NULL) {
         sk_status st = sk_comm_wire(op->comm);
         if (st == SK_AGAIN)
@@ -71,7 +88,7 @@ static void free_later(void);
 /* The lock is not held: completing lets another thread free the collective. */
 static void complete(sk_op *op)
 {
-    if (sk_proc.report)
+    if (sk_proc.report && op->plan)
         sk_report_served(sk_proc.report, op->plan->algo_index, op->plan->bytes,
                          sk_proc.reporting ? PMPI_Wtime() - op->since : 0);
     MPI_Request work = op->work;
@@ -88,8 +105,8 @@ int sk_op_start(sk_op *op)
     int rc = PMPI_Grequest_start(query, release, cancel, op, &op->work);
     if (rc != MPI_SUCCESS)
         return rc;
-    sk_run_init(&op->run, op->plan->sched, &op->wire.base, op->send, op->recv, op->scratch,
-                op->packets);
+    if (op->plan)
+        init_run(op);
     op->wire.nreqs = 0;
     op->wire.error = MPI_SUCCESS;
     op->started = true;

@@ -8,7 +8,7 @@
 #define SK_REQUEST_H
 
 #include "exec/run.h"
-#include "mpi/comm.h"
+#include "mpi/args.h"
 #include "mpi/mpi_wire.h"
 
 typedef struct sk_op {
@@ -16,6 +16,8 @@ typedef struct sk_op {
     sk_mpi_wire wire;
     sk_comm *comm;
     sk_plan *plan;
+    sk_asked *asked; /* no plan yet: what was asked, and the set-up it waits for */
+    int setup;
     uint32_t ntypes;
     void *send, *recv, *scratch, *packets;
     MPI_Request work;   /* generalized request, while started */
@@ -32,6 +34,10 @@ typedef struct sk_op {
 /* Start one; the run goes on in sk_progress. Sets op->work. */
 int sk_op_start(sk_op *op);
 void sk_op_free(sk_op *op); /* never started, or over */
+
+/* Make the plan of one that has none yet: SK_OK, SK_AGAIN, or an error. The process lock is held.
+ */
+sk_status sk_op_plan(sk_op *op);
 
 /* Let every active collective go as far as it can. Cheap when there is none. */
 void sk_progress(void);

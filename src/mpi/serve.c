@@ -7,6 +7,7 @@
 #include "mpi/hook.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
+#include "mpi/topo.h"
 
 static bool to_host(const sk_args *a, sk_host_reason why)
 {
@@ -105,40 +106,74 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
     return result_of(sk_run_wait(&run), &w);
 }
 
-/* A collective that outlives the call: everything it needs in one block of memory. */
-static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan)
+/* Everything a run needs, in one block of memory. */
+static bool fit_op(sk_op *op, const sk_asked *asked, sk_plan *plan)
 {
     const struct sk_sched_view *v = sk_sched_view(plan->sched);
     size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
     size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
     size_t handles = v->ntypes * sizeof(MPI_Datatype);
     size_t arrays = (sk_mpi_wire_bytes(v->max_transfers) + 63) & ~(size_t)63;
-    sk_op *op = calloc(1, sizeof *op);
     char *room = aligned_alloc(64, (scratch + packets + arrays + handles + 63) & ~(size_t)63);
-    if (!op || !room) {
-        free(op);
-        free(room);
-        return NULL;
-    }
-    *op = (sk_op){.comm = c,
-                  .plan = plan,
-                  .ntypes = v->ntypes,
-                  .send = asked->send,
-                  .recv = asked->recv,
-                  .scratch = room,
-                  .packets = room + scratch,
-                  .memory = room};
+    if (!room)
+        return false;
+    op->memory = op->scratch = room;
+    op->packets = room + scratch;
     MPI_Datatype *types = (MPI_Datatype *)(room + scratch + packets + arrays);
     memcpy(types, asked->handles, handles);
-    op->wire = (sk_mpi_wire){.base.ops = &sk_mpi_wire_ops,
-                             .comm = MPI_COMM_NULL,
-                             .op = mpi_op,
-                             .types = v->types,
-                             .handles = types};
+    op->ntypes = v->ntypes;
+    op->wire.types = v->types;
+    op->wire.handles = types;
     sk_mpi_wire_room(&op->wire, room + scratch + packets, v->max_transfers);
     sk_plan_hold(plan);
+    op->plan = plan;
+    return true;
+}
+
+/* A collective that outlives the call. With no plan yet, a copy of what was asked is kept, and the
+ * plan made when the communicator's set-up is over. */
+static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan)
+{
+    sk_op *op = calloc(1, sizeof *op);
+    if (!op)
+        return NULL;
+    op->send = asked->send;
+    op->recv = asked->recv;
+    op->wire = (sk_mpi_wire){.base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op};
+    if (plan ? !fit_op(op, asked, plan) : !(op->asked = sk_asked_copy(asked))) {
+        free(op);
+        return NULL;
+    }
+    if (op->asked) {
+        op->wire.handles = op->asked->handles;
+        op->ntypes = asked->call.ntypes;
+        op->setup = c->topo->wanted;
+        c->topo->waiting[op->setup % SK_SETUPS]++;
+    }
+    op->comm = c;
     sk_comm_hold(c);
     return op;
+}
+
+sk_status sk_op_plan(sk_op *op)
+{
+    sk_comm *c = op->comm;
+    sk_plan *plan;
+    sk_status st = sk_topo_poll(c->topo, c, op->setup);
+    if (st == SK_AGAIN)
+        return st;
+    sk_asked *asked = op->asked;
+    c->topo->waiting[op->setup % SK_SETUPS]--;
+    op->asked = NULL;
+    if (st == SK_OK)
+        st = sk_plans_get(c->plans, sk_proc.select, &asked->call, &plan);
+    if (st == SK_OK)
+        st = !plan->algo ? SK_BADARG : fit_op(op, asked, plan) ? SK_OK : SK_NOMEM;
+    count_plans(c);
+    if (st != SK_OK)
+        op->ntypes = 0;
+    free(asked);
+    return st;
 }
 
 static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan,
@@ -165,6 +200,36 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
     return MPI_SUCCESS;
 }
 
+static void want_setup(sk_topo *t, sk_comm *c)
+{
+    int tag = next_tag(c);
+    for (int i = 1; i < SK_NMETHODS; i++)
+        next_tag(c);
+    sk_topo_want(t, tag);
+}
+
+/* Neighbourhood collectives: see to it that the ranks compare notes when it is time. A blocking or
+ * persistent call waits for that, a nonblocking one must not. True: the call may be planned. */
+static bool settle_hood(const sk_args *a, sk_comm *c, sk_form form, sk_asked *asked, sk_status *st)
+{
+    sk_topo *t = c->topo;
+    bool due = sk_topo_due(t, c);
+    if (due) {
+        if (!sk_args_read(a, c, asked)) {
+            t->calls--;
+            return true; /* the host will say what is wrong */
+        }
+        sk_topo_note(t, &asked->call);
+        want_setup(t, c);
+    }
+    if (!due && !sk_topo_busy(t))
+        return true;
+    if (form == SK_NONBLOCKING)
+        return false;
+    *st = sk_topo_wait(t, c);
+    return true;
+}
+
 bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
 {
     if (!sk_process_ready())
@@ -176,14 +241,28 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return to_host(a, SK_HOST_INTER);
     if (!sk_proc.serves[a->coll])
         return left_to_host(a, form, c, SK_HOST_OFF);
+    if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
+        return to_host(a, SK_HOST_ARGS);
     sk_args_significant(a, c);
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
     sk_asked asked;
-    sk_plan *plan = sk_recent_find(a, c, &asked);
-    if (!plan) {
+    sk_status st = SK_OK;
+    if (sk_coll_neighbor(a->coll) && !settle_hood(a, c, form, &asked, &st)) {
         if (!sk_args_read(a, c, &asked))
             return to_host(a, SK_HOST_ARGS);
-        sk_status st = sk_plans_get(c->plans, sk_proc.select, &asked.call, &plan);
+        *rc = start_later(c, &asked, a->op, NULL, form, request);
+        if (*rc != MPI_SUCCESS)
+            sk_raise(c, *rc);
+        return true;
+    }
+    sk_plan *plan = st == SK_OK ? sk_recent_find(a, c, &asked) : NULL;
+    if (!plan) {
+        if (st == SK_OK && !sk_args_read(a, c, &asked))
+            return to_host(a, SK_HOST_ARGS);
+        if (st == SK_OK && sk_coll_neighbor(a->coll))
+            sk_topo_note(c->topo, &asked.call);
+        if (st == SK_OK)
+            st = sk_plans_get(c->plans, sk_proc.select, &asked.call, &plan);
         count_plans(c);
         if (st != SK_OK) {
             *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
@@ -202,4 +281,30 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     if (*rc != MPI_SUCCESS)
         sk_raise(c, *rc);
     return true;
+}
+
+static bool eager(MPI_Info info)
+{
+    char value[8] = "";
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "skein_plan", (int)sizeof value - 1, value, &found);
+    const char *set = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_PLAN);
+    return strcmp(found ? value : set, "eager") == 0;
+}
+
+void sk_plan_ahead(MPI_Comm comm, MPI_Info info)
+{
+    if (comm == MPI_COMM_NULL || !sk_process_ready() || !sk_proc.plans || !eager(info))
+        return;
+    sk_comm *c = sk_comm_get(comm);
+    sk_topo *t = c && c->nranks > 1 ? sk_topo_get(c) : NULL;
+    if (!t)
+        return;
+    t->assumed = true;
+    want_setup(t, c);
+    sk_status st = sk_topo_wait(t, c);
+    t->assumed = false;
+    if (st != SK_OK)
+        sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
 }

@@ -10,4 +10,8 @@ typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
  */
 bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc);
 
+/* A communicator with a topology was made: make its patterns now if SKEIN_PLAN or the info key
+ * skein_plan says so. */
+void sk_plan_ahead(MPI_Comm comm, MPI_Info info);
+
 #endif

@@ -24,7 +24,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class), calls of every (collective, reason),
- * then plans built and evicted. */
+ * then plans built and evicted, then what set-ups of neighbourhoods did. */
 struct sk_report {
     int nalgos, ncells;
     _Atomic int64_t *cell;
@@ -45,6 +45,13 @@ static int plans_at(const sk_report *r)
     return host_at(r, SK_NCOLLS, 0);
 }
 
+enum { SETUPS, SETUP_NS, SETUP_MESSAGES, SETUP_SAVED, SETUP_BREAKEVEN, NSETUP };
+
+static int setup_at(const sk_report *r)
+{
+    return plans_at(r) + 2;
+}
+
 sk_report *sk_report_new(void)
 {
     sk_report *r = calloc(1, sizeof *r);
@@ -52,7 +59,7 @@ sk_report *sk_report_new(void)
         return NULL;
     while (sk_algos()[r->nalgos])
         r->nalgos++;
-    r->ncells = plans_at(r) + 2;
+    r->ncells = setup_at(r) + NSETUP;
     r->cell = calloc((size_t)r->ncells, sizeof *r->cell);
     if (!r->cell) {
         free(r);
@@ -101,6 +108,24 @@ void sk_report_plans(sk_report *r, int64_t built, int64_t evicted)
     add(r, plans_at(r) + 1, evicted);
 }
 
+static void raise_to(sk_report *r, int at, int64_t n)
+{
+    int64_t was = get(r, at);
+    while (was < n && !atomic_compare_exchange_weak(&r->cell[at], &was, n))
+        ;
+}
+
+void sk_report_setup(sk_report *r, double seconds, int64_t messages, int64_t saved,
+                     int64_t breakeven)
+{
+    int at = setup_at(r);
+    add(r, at + SETUPS, 1);
+    add(r, at + SETUP_NS, (int64_t)(seconds * 1e9));
+    add(r, at + SETUP_MESSAGES, messages);
+    raise_to(r, at + SETUP_SAVED, saved);
+    raise_to(r, at + SETUP_BREAKEVEN, breakeven);
+}
+
 bool sk_report_total(const sk_report *r, const char *name, long long *value)
 {
     int64_t sum = 0;
@@ -114,6 +139,10 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value)
         sum = get(r, plans_at(r));
     else if (strcmp(name, "evicted") == 0)
         sum = get(r, plans_at(r) + 1);
+    else if (strcmp(name, "setups") == 0)
+        sum = get(r, setup_at(r) + SETUPS);
+    else if (strcmp(name, "setup_messages") == 0)
+        sum = get(r, setup_at(r) + SETUP_MESSAGES);
     else
         return false;
     *value = sum;
@@ -179,6 +208,15 @@ void sk_report_table(const sk_report *r, int nranks, FILE *out)
     visit(r, table_row, out);
     fprintf(out, "skein: plans built %" PRId64 ", evicted %" PRId64 "\n", get(r, plans_at(r)),
             get(r, plans_at(r) + 1));
+    int at = setup_at(r);
+    if (get(r, at + SETUPS))
+        fprintf(out,
+                "skein: neighbourhood set-ups %" PRId64 " in %.3f ms, %" PRId64
+                " messages; a call saves up to %" PRId64 " messages per rank, pays after %" PRId64
+                " calls\n",
+                get(r, at + SETUPS), 1e-6 * (double)get(r, at + SETUP_NS),
+                get(r, at + SETUP_MESSAGES), get(r, at + SETUP_SAVED),
+                get(r, at + SETUP_BREAKEVEN));
 }
 
 struct json {
@@ -206,6 +244,13 @@ void sk_report_json(const sk_report *r, int nranks, FILE *out)
     struct json j = {.out = out};
     fprintf(out, "{\n  \"ranks\": %d,\n  \"rows\": [", nranks);
     visit(r, json_row, &j);
-    fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64 "\n}\n",
+    fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64,
             get(r, plans_at(r)), get(r, plans_at(r) + 1));
+    int at = setup_at(r);
+    fprintf(
+        out,
+        ",\n  \"setups\": %" PRId64 ",\n  \"setup_seconds\": %.9f,\n  \"setup_messages\": %" PRId64
+        ",\n  \"messages_saved_per_call\": %" PRId64 ",\n  \"breakeven_calls\": %" PRId64 "\n}\n",
+        get(r, at + SETUPS), 1e-9 * (double)get(r, at + SETUP_NS), get(r, at + SETUP_MESSAGES),
+        get(r, at + SETUP_SAVED), get(r, at + SETUP_BREAKEVEN));
 }

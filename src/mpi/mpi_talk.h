@@ -1,0 +1,24 @@
+/* mpi_talk.h: a party's talk over the host's messages. */
+#ifndef SK_MPI_TALK_H
+#define SK_MPI_TALK_H
+
+#include "mpi/process.h"
+#include "pattern/talk.h"
+
+typedef struct sk_mpi_talk {
+    sk_talk base;
+    MPI_Comm comm;
+    int tag;
+    struct sk_letter *sent; /* on their way */
+    int64_t messages;       /* sent so far */
+    int32_t *words;         /* room for what comes */
+    size_t room;
+} sk_mpi_talk;
+
+void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag);
+void sk_mpi_talk_end(sk_mpi_talk *t);
+
+/* Hand the party what has come. SK_AGAIN until it is done and all that it sent is gone. */
+sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p);
+
+#endif

@@ -1,0 +1,107 @@
+/* seat.c: where this process sits: its node by name and boot, its socket and core by its binding.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/topo.h"
+
+#if SK_HAVE_BINDING
+#include <hwloc.h>
+#endif
+
+static uint64_t mix(uint64_t h, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return h;
+}
+
+/* Machines may share a name, and namespaces a kernel; the two together tell them apart. */
+static int64_t this_node(void)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", boot[64] = "";
+    int len = 0;
+    uint64_t h = 0xcbf29ce484222325u;
+    PMPI_Get_processor_name(name, &len);
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (f) {
+        if (!fgets(boot, sizeof boot, f))
+            boot[0] = '\0';
+        fclose(f);
+    }
+    h = mix(h, name, (size_t)len);
+    return (int64_t)mix(h, boot, strlen(boot));
+}
+
+#if SK_HAVE_BINDING
+/* May it run anywhere? Then it has no seat inside the node, and looking for one takes long. */
+static bool is_free(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    size_t size = CPU_ALLOC_SIZE((size_t)cpus);
+    cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+    bool all = set && sched_getaffinity(0, size, set) == 0 &&
+               CPU_COUNT_S(size, set) >= sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_FREE(set);
+    return all;
+}
+
+static bool load(hwloc_topology_t topo)
+{
+    return hwloc_topology_set_all_types_filter(topo, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+           hwloc_topology_set_type_filter(topo, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL) ==
+               0 &&
+           hwloc_topology_set_type_filter(topo, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
+           hwloc_topology_load(topo) == 0;
+}
+
+/* A process that may run on several sockets or cores has none. */
+static void read_binding(sk_seat *seat)
+{
+    hwloc_topology_t topo;
+    if (is_free() || hwloc_topology_init(&topo) != 0)
+        return;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (set && load(topo) && hwloc_get_cpubind(topo, set, HWLOC_CPUBIND_PROCESS) == 0) {
+        hwloc_obj_t at = hwloc_get_obj_covering_cpuset(topo, set);
+        for (; at; at = at->parent) {
+            if (at->type == HWLOC_OBJ_CORE)
+                seat->core = (int32_t)at->logical_index;
+            if (at->type == HWLOC_OBJ_PACKAGE)
+                seat->socket = (int32_t)at->logical_index;
+        }
+    }
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topo);
+}
+#endif
+
+static sk_seat seat_told(const char *text, int *cores)
+{
+    int rank, nranks;
+    char err[256];
+    sk_machine *m = NULL;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    if (sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK)
+        return (sk_seat){.core = -1}; /* refused at the start: see process.c */
+    sk_seat seat = {.node = m->node[rank], .socket = m->socket[rank], .core = m->core[rank]};
+    *cores = m->cores;
+    sk_machine_free(m);
+    return seat;
+}
+
+sk_seat sk_seat_here(int *cores)
+{
+    const char *told = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE);
+    if (*told)
+        return seat_told(told, cores);
+    sk_seat seat = {.node = this_node(), .core = -1};
+    *cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+#if SK_HAVE_BINDING
+    read_binding(&seat);
+#endif
+    return seat;
+}

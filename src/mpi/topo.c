@@ -1,0 +1,161 @@
+#include "mpi/topo.h"
+
+#include <stdlib.h>
+
+#include "mpi/request.h"
+
+/* ---- the graph ---- */
+
+static bool read_cart(MPI_Comm comm, int nranks, int rank, sk_graph **out)
+{
+    int ndims = 0;
+    if (PMPI_Cartdim_get(comm, &ndims) != MPI_SUCCESS)
+        return false;
+    int *side = malloc(((size_t)2 * (size_t)ndims + 1) * sizeof *side);
+    bool ok = side != NULL;
+    for (int i = 0; i < ndims && ok; i++)
+        ok = PMPI_Cart_shift(comm, i, 1, &side[2 * i], &side[2 * i + 1]) == MPI_SUCCESS;
+    for (int i = 0; i < 2 * ndims && ok; i++)
+        if (side[i] == MPI_PROC_NULL)
+            side[i] = SK_NOBODY;
+    ok = ok && sk_graph_new(nranks, rank, 2 * ndims, side, 2 * ndims, side, true, out) == SK_OK;
+    free(side);
+    return ok;
+}
+
+#if SK_HAVE_GRAPHS
+static bool read_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
+{
+    int n = 0;
+    if (PMPI_Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS)
+        return false;
+    int *list = malloc(((size_t)n + 1) * sizeof *list);
+    bool ok = list && PMPI_Graph_neighbors(comm, rank, n, list) == MPI_SUCCESS &&
+              sk_graph_new(nranks, rank, n, list, n, list, false, out) == SK_OK;
+    free(list);
+    return ok;
+}
+
+static bool read_dist_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
+{
+    int nin = 0, nout = 0, weighted;
+    if (PMPI_Dist_graph_neighbors_count(comm, &nin, &nout, &weighted) != MPI_SUCCESS)
+        return false;
+    size_t n = (size_t)nin + (size_t)nout;
+    int *list = malloc((2 * n + 1) * sizeof *list), *weights = list ? list + n : NULL;
+    bool ok = list &&
+              PMPI_Dist_graph_neighbors(comm, nin, list, weights, nout, list + nin,
+                                        weights + nin) == MPI_SUCCESS &&
+              sk_graph_new(nranks, rank, nin, list, nout, list + nin, false, out) == SK_OK;
+    free(list);
+    return ok;
+}
+
+bool sk_topo_read(MPI_Comm comm, int nranks, int rank, sk_graph **out)
+{
+    int kind = MPI_UNDEFINED;
+    if (PMPI_Topo_test(comm, &kind) != MPI_SUCCESS)
+        return false;
+    if (kind == MPI_CART)
+        return read_cart(comm, nranks, rank, out);
+    if (kind == MPI_GRAPH)
+        return read_graph(comm, nranks, rank, out);
+    return kind == MPI_DIST_GRAPH && read_dist_graph(comm, nranks, rank, out);
+}
+#else
+bool sk_topo_read(MPI_Comm comm, int nranks, int rank, sk_graph **out)
+{
+    return sk_own_topo_read(comm, nranks, rank, out) || read_cart(comm, nranks, rank, out);
+}
+#endif
+
+/* ---- the object ---- */
+
+/* The direct pattern needs no messages. */
+static sk_status make_direct(sk_topo *t)
+{
+    sk_pattern_opts none = {0};
+    sk_party *p = sk_method_get(SK_BY_DIRECT)->party(t->graph, NULL, &none);
+    if (!p)
+        return SK_NOMEM;
+    sk_status st = sk_party_start(p, NULL);
+    if (st == SK_OK) {
+        t->pattern[SK_BY_DIRECT] = p->made[SK_BY_DIRECT];
+        p->made[SK_BY_DIRECT] = NULL;
+        t->hood.pattern[SK_BY_DIRECT] = t->pattern[SK_BY_DIRECT];
+    }
+    sk_party_free(p);
+    return st;
+}
+
+sk_topo *sk_topo_get(sk_comm *c)
+{
+    if (c->topo)
+        return c->topo;
+    const sk_settings *set = sk_select_settings(sk_proc.select);
+    sk_topo *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    if (!sk_topo_read(c->user, c->nranks, c->rank, &t->graph) || make_direct(t) != SK_OK) {
+        sk_topo_free(t);
+        return NULL;
+    }
+    t->hood.graph = t->graph;
+    t->hood.ride = sk_settings_int(set, SK_SET_RIDE);
+    t->hood.window = (int)sk_settings_int(set, SK_SET_WINDOW);
+    c->topo = t;
+    return t;
+}
+
+void sk_topo_free(sk_topo *t)
+{
+    if (!t)
+        return;
+    sk_setup_free(t->setup);
+    sk_graph_free(t->graph);
+    sk_machine_free(t->machine);
+    free(t->idle);
+    for (int i = 0; i < SK_NMETHODS; i++)
+        sk_pattern_free(t->pattern[i]);
+    free(t);
+}
+
+/* ---- notes ---- */
+
+void sk_topo_note(sk_topo *t, const sk_call *c)
+{
+    bool gathers = c->coll == SK_NEIGHBOR_ALLGATHER || c->coll == SK_NEIGHBOR_ALLGATHERV;
+    sk_sizes *seen = &t->seen[gathers ? 0 : 1];
+    int n = t->graph->nout ? gathers ? 1 : t->graph->nout : 0;
+    for (int i = 0; i < n; i++) {
+        seen->bytes += sk_send_block(c, i).len;
+        seen->blocks++;
+    }
+}
+
+bool sk_topo_due(sk_topo *t, const sk_comm *c)
+{
+    t->calls++;
+    return !t->settled && c->nranks > 1 && (t->calls & (t->calls - 1)) == 0 && sk_proc.plans;
+}
+
+void sk_topo_want(sk_topo *t, int tag)
+{
+    t->wanted++;
+    t->tag[t->wanted % SK_SETUPS] = tag;
+    t->waiting[t->wanted % SK_SETUPS] = 0;
+}
+
+sk_status sk_topo_wait(sk_topo *t, sk_comm *c)
+{
+    for (;;) {
+        pthread_mutex_lock(&sk_proc.lock);
+        sk_status st = sk_topo_poll(t, c, t->wanted);
+        bool busy = sk_topo_busy(t);
+        pthread_mutex_unlock(&sk_proc.lock);
+        if (st != SK_AGAIN && (st != SK_OK || !busy))
+            return st;
+        sk_progress();
+        sk_relax();
+    }
+}
