@@ -12,30 +12,6 @@
 #include "commands.h"
 #include "select/select.h"
 
-static const char help[] =
-    "usage: skein bench [OPTION]...\n"
-    "\n"
-    "Times each collective of Skein and of the host MPI by turns in one process, and compares "
-    "their\n"
-    "results. Progress goes to standard error, the tables to standard output.\n"
-    "\n"
-    "  --collective LIST   names separated by commas, or all (default)\n"
-    "  --bytes LIST        block or vector sizes, K and M allowed (default 8,1K,16K,128K,1M)\n"
-    "  --ranks LIST        default 2,4,8,16; MPICH: those that have a core for every rank\n"
-    "  --rounds N          rounds per point (default 21; fewer where a call is slow)\n"
-    "  --seconds N         share N seconds out over all points (default: 0.7 s for each)\n"
-    "  --mpi NAME          openmpi, mpich or both (default: those that are here)\n"
-    "  --algorithm NAME    force an algorithm of Skein\n"
-    "  --all-algorithms    measure every algorithm of Skein\n"
-    "  --against LIST      measure also with the host's own algorithm forced: best (each of them, "
-    "the\n"
-    "                      best one counts), a name such as linear, COLLECTIVE=NAME or\n"
-    "                      COLLECTIVE=NUMBER\n"
-    "  --csv FILE          write every measured point to FILE\n"
-    "  --plain             the host against itself, without Skein: shows the noise of the machine\n"
-    "\n"
-    "Exit status: 0 done, 1 a result was wrong or a run failed, 2 used wrongly.\n";
-
 enum { DEFAULT_MS = 700 };
 
 typedef struct bench {
@@ -64,6 +40,8 @@ static const char *algorithm_at(bench *b, sk_coll coll, int64_t bytes, bool *for
         }
     if (!sk_select_serves(b->select, coll))
         return "host";
+    if (b->o.neighbor) /* the ranks choose when they know graph and machine */
+        return "auto";
     sk_choice choice;
     sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
     sk_select_choose(b->select, &c, &choice);
@@ -75,9 +53,9 @@ static void show_progress(const bench *b, const sk_result *r)
     const sk_point *p = &r->point;
     const sk_timing *m = &p->makespan;
     char size[32];
-    fprintf(stderr, "[%d/%d] %s %d ranks %s %s, %s", b->done, b->npoints, sk_flavour_name(r->mpi),
-            r->nranks, sk_coll_name(p->coll), sk_bytes_text(p->bytes, size, sizeof size),
-            r->algorithm);
+    fprintf(stderr, "[%d/%d] %s %d ranks %s%s%s %s, %s", b->done, b->npoints,
+            sk_flavour_name(r->mpi), r->nranks, r->graph ? r->graph : "", r->graph ? " " : "",
+            sk_coll_name(p->coll), sk_bytes_text(p->bytes, size, sizeof size), r->algorithm);
     if (!sk_result_auto(r))
         fprintf(stderr, " against %s", r->host);
     if (!p->equal)
@@ -90,7 +68,10 @@ static void show_progress(const bench *b, const sk_result *r)
 static void take_line(void *ctx, char *text)
 {
     bench *b = ctx;
-    sk_result r = {.mpi = b->job->mpi, .nranks = b->job->nranks, .host = b->job->host_name};
+    sk_result r = {.mpi = b->job->mpi,
+                   .nranks = b->job->nranks,
+                   .graph = b->job->graph,
+                   .host = b->job->host_name};
     if (strncmp(text, "skip ", 5) == 0) {
         b->done++;
         fprintf(stderr, "[%d/%d] %s on %d ranks: left out, not enough memory\n", b->done,
@@ -217,7 +198,7 @@ static int prepare_and_measure(bench *b)
             perror(b->o.csv);
             return 1;
         }
-        sk_csv_header(b->csv);
+        sk_csv_header(b->csv, b->o.neighbor);
     }
     warn(b, mpi);
     return measure(b, jobs);
@@ -234,7 +215,7 @@ int sk_cmd_bench(int argc, char **argv)
     if (!sk_bench_options_parse(b.arena, argc, argv, &b.o))
         goto out;
     if (b.o.help) {
-        fputs(help, stdout);
+        sk_bench_help(&b.o);
         status = 0;
         goto out;
     }

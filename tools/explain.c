@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "explain_args.h"
+#include "explain_neighbor.h"
 #include "select/select.h"
 #include "tally.h"
 
@@ -111,6 +112,8 @@ static sk_status print_all(const sk_explain_args *args, const sk_shape_room *roo
 
 int sk_cmd_explain(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "neighbor") == 0)
+        return sk_explain_neighbor(argc - 1, argv + 1);
     sk_explain_args args;
     int status = sk_explain_args_read(argc, argv, &args);
     if (status >= 0)

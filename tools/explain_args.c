@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "option.h"
 
 enum { MOST_RANKS = 1000000 };
 static const int64_t MOST_BYTES = (int64_t)1 << 40; /* times ranks it still fits its field */
@@ -23,14 +24,16 @@ typedef enum option {
     HELP,
     NOPTIONS
 } option;
-static const char *const names[] = {"--ranks", "--bytes", "--count",     "--type-size",
-                                    "--root",  "--rank",  "--algorithm", "--ordered",
-                                    "--print", "--help",  NULL};
+static const sk_option options[] = {{"--ranks", true},     {"--bytes", true},    {"--count", true},
+                                    {"--type-size", true}, {"--root", true},     {"--rank", true},
+                                    {"--algorithm", true}, {"--ordered", false}, {"--print", false},
+                                    {"--help", false},     {NULL, false}};
 
 static int usage(FILE *out, int status)
 {
     fprintf(out,
-            "usage: skein explain COLLECTIVE --ranks P [--bytes N | --count N] [OPTION]...\n\n"
+            "usage: skein explain COLLECTIVE --ranks P [--bytes N | --count N] [OPTION]...\n"
+            "       skein explain neighbor --graph GRAPH --ranks P --bytes N [OPTION]...\n\n"
             "  --ranks P         ranks of the communicator\n"
             "  --bytes N         size of the call: a block, or the vector; K, M, G may follow\n"
             "  --count N         the same in elements\n"
@@ -39,7 +42,8 @@ static int usage(FILE *out, int status)
             "  --rank R          the rank whose numbers are shown (0)\n"
             "  --ordered         the operation does not commute\n"
             "  --algorithm NAME  show this one instead of the one chosen\n"
-            "  --print           print the schedule of the rank\n");
+            "  --print           print the schedule of the rank\n\n"
+            "`skein explain neighbor --help` tells of neighbourhood collectives.\n");
     return status;
 }
 
@@ -62,44 +66,30 @@ typedef struct given {
 
 static int take_option(given *g, option o, const char *value)
 {
-    if (o == ALGORITHM) {
+    if (o == ALGORITHM)
         g->algo = value;
-        return -1;
-    }
-    if (!sk_read_number(value, o == BYTES || o == COUNT, &g->number[o]))
-        return bad("%s %s: a whole number is wanted", names[o], value);
+    else if (o == ORDERED || o == PRINT)
+        g->number[o] = 1;
+    else if (o == HELP)
+        return usage(stdout, 0);
+    else if (!sk_read_number(value, o == BYTES || o == COUNT, &g->number[o]))
+        return bad("%s %s: a whole number is wanted", options[o].name, value);
     return -1;
 }
 
 static int split(int argc, char **argv, given *g)
 {
     for (int i = 1; i < argc; i++) {
-        char word[32];
-        size_t len = strcspn(argv[i], "=");
-        snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1),
-                 argv[i]);
-        if (argv[i][0] != '-') {
+        const char *value;
+        int o = sk_option_take("skein explain", options, argv, &i, &value);
+        if (o == SK_OPTION_BAD)
+            return 2;
+        if (o == SK_OPTION_WORD) {
             if (g->coll)
-                return bad("one collective at a time: %s, %s", g->coll, argv[i]);
-            g->coll = argv[i];
+                return bad("one collective at a time: %s, %s", g->coll, value);
+            g->coll = value;
             continue;
         }
-        int o = 0;
-        while (o < NOPTIONS && strcmp(names[o], word) != 0)
-            o++;
-        if (o == NOPTIONS)
-            return bad("no option %s; did you mean %s?", word, sk_nearest(word, names));
-        if (o == HELP)
-            return usage(stdout, 0);
-        if (o == ORDERED || o == PRINT) {
-            if (argv[i][len])
-                return bad("%s takes no value", word);
-            g->number[o] = 1;
-            continue;
-        }
-        const char *value = argv[i][len] ? argv[i] + len + 1 : argv[++i];
-        if (!value)
-            return bad("%s needs a value", word);
         int status = take_option(g, (option)o, value);
         if (status >= 0)
             return status;
@@ -117,6 +107,10 @@ static int find_coll(const given *g, sk_coll *out)
     *out = sk_coll_find(g->coll);
     if (*out == SK_NCOLLS)
         return bad("no collective %s; did you mean %s?", g->coll, sk_nearest(g->coll, colls));
+    if (sk_coll_neighbor(*out))
+        return bad("%s depends on its graph: use `skein explain neighbor --graph GRAPH "
+                   "--collective %s`",
+                   g->coll, g->coll + strlen("neighbor_"));
     return -1;
 }
 

@@ -1,5 +1,7 @@
 #include "shape.h"
 
+#include <stdio.h>
+
 enum { BYTE, ELEM, NTYPES };
 
 struct sk_shape_room {
@@ -13,6 +15,16 @@ struct sk_shape_room {
 static bool splits(sk_coll coll)
 {
     return coll == SK_ALLGATHERV || coll == SK_REDUCE_SCATTER || coll == SK_REDUCE_SCATTER_BLOCK;
+}
+
+sk_coll sk_shape_neighbor_coll(const char *name)
+{
+    char full[64];
+    sk_coll coll = sk_coll_find(name);
+    if (coll != SK_NCOLLS && sk_coll_neighbor(coll))
+        return coll;
+    snprintf(full, sizeof full, "neighbor_%s", name);
+    return sk_coll_find(full);
 }
 
 void sk_shape_round(sk_shape *s)

@@ -13,6 +13,10 @@ typedef struct sk_shape {
     bool ordered;
 } sk_shape;
 
+/* A neighbourhood collective by its name, also without its "neighbor_"; SK_NCOLLS when it is none.
+ */
+sk_coll sk_shape_neighbor_coll(const char *name);
+
 /* reduce_scatter_block has equal blocks only: the vector is rounded up to them. */
 void sk_shape_round(sk_shape *s);
 
@@ -20,7 +24,8 @@ void sk_shape_round(sk_shape *s);
 typedef struct sk_shape_room sk_shape_room;
 sk_shape_room *sk_shape_room_new(sk_arena *a, const sk_shape *s);
 
-/* The call of one rank. It borrows from the room. The v-collectives get counts as equal as can be.
+/* The call of one rank, of any collective but those of neighbours. It borrows from the room. The
+ * v-collectives get counts as equal as can be.
  */
 sk_call sk_shape_call(const sk_shape_room *room, int rank);
 

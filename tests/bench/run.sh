@@ -43,6 +43,19 @@ refused bench_refuses_zero_ranks 'not 0' --ranks 2,0
 refused bench_wants_a_value '--rounds needs a value' --rounds
 refused bench_refuses_both_algorithm_options exclude --algorithm ring --all-algorithms
 
+refused bench_leaves_graphs_to_neighbors '`skein bench neighbor`' --graph moore:2,1
+refused bench_leaves_neighbors_to_graphs '`skein bench neighbor`' --collective neighbor_allgather
+refused bench_neighbor_wants_a_graph 'needs --graph' neighbor --ranks 2
+refused bench_neighbor_checks_the_graph 'did you mean random' neighbor --graph rondom:0.3
+refused bench_neighbor_names_the_nearest_collective 'did you mean alltoallv' neighbor \
+    --graph moore:2,1 --collective altoallv
+refused bench_neighbor_knows_no_other_collective 'no collective bcast' neighbor \
+    --graph moore:2,1 --collective bcast
+refused bench_neighbor_has_no_host_algorithms 'one way only' neighbor --graph moore:2,1 \
+    --against best
+
+bench neighbor --help
+check bench_neighbor_helps $? 0 '--graph GRAPH'
 bench --help
 check bench_helps $? 0 '--all-algorithms'
 
@@ -60,7 +73,10 @@ measured() {
     name=$1 mpi=$2 rows=$3
     shift 3
     rm -f "$tmp/csv"
-    bench --mpi "$mpi" --ranks 2 --rounds 3 --seconds 2 --csv "$tmp/csv" "$@"
+    first=
+    [ "$1" = neighbor ] && first=neighbor && shift
+    # shellcheck disable=SC2086
+    bench $first --mpi "$mpi" --ranks 2 --rounds 3 --seconds 2 --csv "$tmp/csv" "$@"
     status=$?
     if [ $status -ne 0 ]; then
         fail "$name" "exit status $status: $(tail -n 1 "$tmp/err")"
@@ -96,6 +112,18 @@ for mpi in openmpi mpich; do
     measured "bench_${mpi}_makes_every_call" $mpi $all --plain --bytes 24
     measured "bench_${mpi}_takes_odd_sizes" $mpi $all --plain --bytes 13
 
+    # The last column is the graph.
+    measured "bench_${mpi}_neighbor_against_itself" $mpi 10 neighbor --plain --collective all \
+        --graph random:0.7 --ranks 4 --bytes 8,13
+    grep -q ',"random:0.7"$' "$tmp/csv" || fail "bench_${mpi}_names_the_graph" "$(cat "$tmp/csv")"
+    grep -q ', 4 ranks, random:0.7: ' "$tmp/out" || fail "bench_${mpi}_heads_tables_with_the_graph" "$(cat "$tmp/out")"
+    printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '2 3' '4 1' \
+        >"$tmp/a.mtx"
+    measured "bench_${mpi}_neighbor_takes_several_graphs" $mpi 4 neighbor --plain --bytes 8 \
+        --ranks 1,4 --graph random:0 --graph "matrix:$tmp/a.mtx"
+    grep -Eq '^neighbor_allgather +random:0 ' "$tmp/out" && grep -Eq '^neighbor_allgather +matrix:' "$tmp/out" ||
+        fail "bench_${mpi}_sums_up_graph_by_graph" "$(cat "$tmp/out")"
+
     # Without the library the program must not report the host against itself as a measurement.
     timeout 60 $launch "$program" --collective bcast --bytes 8 >"$tmp/out" 2>"$tmp/err"
     [ $? -ne 0 ] && ! grep -q '^point' "$tmp/out" && grep -q 'not loaded' "$tmp/err" &&
@@ -120,6 +148,19 @@ for mpi in openmpi mpich; do
         else
             ok $name
         fi
+        name=bench_${mpi}_finds_a_wrong_neighbor
+        timeout 60 $launch $preload"$tmp/wrong.so" "$program" --graph random:1 --bytes 8 \
+            --collective neighbor_alltoall,neighbor_allgather --rounds 3 --budget 0.1 \
+            >"$tmp/out" 2>"$tmp/err"
+        status=$?
+        if [ $status -eq 0 ]; then
+            fail $name "exit status 0"
+        elif ! grep -q '^point neighbor_alltoall 8 1 ' "$tmp/out" ||
+            ! grep -q '^point neighbor_allgather 8 0 ' "$tmp/out"; then
+            fail $name "$(cat "$tmp/out")"
+        else
+            ok $name
+        fi
     fi
 
     if [ ! -f "$build/lib/libskein-$mpi.so" ]; then
@@ -134,6 +175,11 @@ for mpi in openmpi mpich; do
     measured "bench_${mpi}_forces_an_algorithm" $mpi 1 --collective allgather --algorithm ring \
         --bytes 1K
     grep -q ',allgather,1024,ring,auto,yes,' "$tmp/csv" || fail "bench_${mpi}_names_it" "$(cat "$tmp/csv")"
+    measured "bench_${mpi}_measures_neighbors" $mpi 10 neighbor --graph random:0.5 --ranks 4 \
+        --collective all --bytes 8,1K
+    algos=$("$skein" info | awk '/^  neighbor_allgather$/ { on = 1; next } /^  [a-z]/ || /^$/ { on = 0 } on' | wc -l)
+    measured "bench_${mpi}_measures_every_neighbor_algorithm" $mpi "$algos" neighbor \
+        --all-algorithms --graph random:0.5 --ranks 4 --bytes 8
     measured "bench_${mpi}_forces_the_host" $mpi 2 --collective allreduce --bytes 1K \
         --against allreduce=recursive_doubling
     grep -q ',recursive_doubling,yes,' "$tmp/csv" || fail "bench_${mpi}_names_the_host's" "$(cat "$tmp/csv")"

@@ -1,4 +1,5 @@
-/* wrong.c: preloaded instead of Skein: an allreduce that gets one bit of one rank wrong. */
+/* wrong.c: preloaded instead of Skein: an allreduce and a neighbor_allgather that get one bit of
+ * one rank wrong. */
 #include <mpi.h>
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
@@ -8,6 +9,18 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     if (rank == size - 1 && count > 0)
+        *(unsigned char *)recv ^= 1;
+    return status;
+}
+
+int MPI_Neighbor_allgather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount,
+                           MPI_Datatype rtype, MPI_Comm comm)
+{
+    int rank, size,
+        status = PMPI_Neighbor_allgather(send, scount, stype, recv, rcount, rtype, comm);
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    if (rank == size - 1 && rcount > 0)
         *(unsigned char *)recv ^= 1;
     return status;
 }

@@ -61,7 +61,7 @@ expect explain_prints_the_schedule 0 '^schedule of rank 2, ' \
     explain allgather --ranks 5 --bytes 8 --rank 2 --print
 expect explain_knows_what_does_not_fit 1 'ring does not fit this call' \
     explain allreduce --ranks 4 --bytes 8 --ordered --algorithm ring
-for coll in $("$skein" info | sed -n 's/^  \([a-z_]*\)$/\1/p'); do
+for coll in $("$skein" info | sed -n 's/^  \([a-z_]*\)$/\1/p' | grep -v '^neighbor_'); do
     size="--count 100"
     [ "$coll" = barrier ] && size=
     for p in 1 2 13; do
@@ -83,6 +83,76 @@ expect values_are_needed 2 '--ranks needs a value' explain allreduce --ranks
 expect roots_are_ranks 2 'not among 4 ranks' explain bcast --ranks 4 --bytes 8 --root 4
 expect elements_are_whole 2 'no whole number of elements' \
     explain allreduce --ranks 4 --bytes 10 --type-size 4
+
+# Neighbourhood collectives are explained on a graph and a machine. A Moore neighbourhood of 36 ranks
+# on a 6 x 6 grid has 8 neighbours each; on one node all messages stay on the socket.
+neighbor() { "$skein" explain neighbor "$@"; }
+expect neighbor_counts_messages 0 \
+    '^. direct +1 +8\.0 +8 +0\.0 +0 +0\.0 +0 +8\.0 +8$' neighbor --graph moore:2,1 --ranks 36 --bytes 8
+expect neighbor_counts_bytes 0 \
+    '^. direct +1 +64\.0 +64 +0\.0 +0 +0\.0 +0 +64\.0 +64$' neighbor --graph moore:2,1 --ranks 36 --bytes 8
+expect neighbor_counts_levels 0 \
+    '^. direct +1 +0\.0 +0 +0\.0 +0 +8\.0 +8 +8\.0 +8$' \
+    neighbor --graph moore:2,1 --ranks 36 --bytes 8 --machine 'node:*'
+# On a complete graph of 60 ranks, 10 of them on a socket and 20 on a node, levels are 9, 10 and 40.
+complete=(--graph random:1 --ranks 60 --bytes 32 --machine 'node:3 socket:2 core:10')
+expect neighbor_tells_levels_apart 0 \
+    '^. direct +1 +9\.0 +9 +10\.0 +10 +40\.0 +40 +59\.0 +59$' neighbor "${complete[@]}"
+expect neighbor_shows_the_paper 0 '^paper    .*\(equations 1 and 2\): 4\.0, 10\.0; here ' \
+    neighbor "${complete[@]}"
+expect neighbor_finds_the_break_even 0 '^even     common is cheaper than direct for blocks below [0-9]+ b' \
+    neighbor --graph moore:2,2 --ranks 64 --bytes 8
+expect neighbor_lists_a_rank 0 '^  stage 0 +sends to +59: 0 \(node, 1\), 1 \(node, 1\), ' \
+    neighbor "${complete[@]}" --rank 12
+for coll in allgather alltoall; do
+    for graph in random:0.3 random:0 moore:2,1 moore:3,2; do
+        for method in direct common halving node; do
+            expect "neighbor_${coll}_on_${graph}_by_$method" 0 "^. $method +[0-9]+ +[0-9.]+ " \
+                neighbor --graph $graph --ranks 60 --bytes 32 --collective $coll \
+                --machine "node:3 socket:2 core:10"
+        done
+        expect "neighbor_${coll}_on_${graph}_marks_one_method" 0 '^1$' sh -c "'$skein' explain neighbor \
+            --graph $graph --ranks 60 --bytes 32 --collective $coll |
+            awk '/^  predicted/ { on = 1 } on && /^[*]/ { n++ } END { print n }'"
+    done
+done
+for p in 1 2 3 7; do
+    expect "neighbor_on_$p" 0 '^[*] [a-z]+ ' neighbor --graph random:0.5 --ranks $p --bytes 8
+done
+expect neighbor_takes_the_options_of_friends 0 '^[*] ' neighbor --graph moore:2,2 --ranks 60 \
+    --bytes 8 --theta 2 --friends 4 --cumulative
+expect neighbor_takes_a_model 0 '^model    socket:0.4us,10GB node:0.6us,8GB net:9us,1GB ' \
+    neighbor --graph moore:2,1 --ranks 16 --bytes 8 --model net:9us,1GB
+expect neighbor_heeds_settings 0 '^machine  4 nodes' \
+    env SKEIN_MACHINE='node:* core:4' "$skein" explain neighbor --graph moore:2,1 --ranks 16 --bytes 8
+expect neighbor_helps 0 '^usage: skein explain neighbor' neighbor --help
+expect neighbor_wants_arguments 2 '^usage: skein explain neighbor' neighbor
+expect neighbor_wants_a_graph 2 '--graph is needed: random:' neighbor --ranks 4 --bytes 8
+expect neighbor_wants_ranks 2 '--ranks from 1' neighbor --graph moore:2,1 --bytes 8
+expect neighbor_wants_bytes 2 '--bytes is needed' neighbor --graph moore:2,1 --ranks 4
+expect neighbor_names_the_nearest_option 2 'did you mean --machine' neighbor --mashine x
+expect neighbor_names_the_nearest_graph 2 'did you mean random:' \
+    neighbor --graph rondom:0.3 --ranks 4 --bytes 8
+expect neighbor_names_the_nearest_collective 2 'did you mean alltoall' \
+    neighbor --graph random:0.3 --ranks 4 --bytes 8 --collective altoall
+expect neighbor_names_the_nearest_level 2 'did you mean node' \
+    neighbor --graph random:0.3 --ranks 4 --bytes 8 --machine nod:4
+expect neighbor_refuses_a_small_machine 2 'for 4 ranks' \
+    neighbor --graph random:0.3 --ranks 4 --bytes 8 --machine 'node:3'
+expect neighbor_refuses_a_bad_model 2 'a model is written like' \
+    neighbor --graph random:0.3 --ranks 4 --bytes 8 --model net:3
+expect neighbor_refuses_a_rank_that_is_none 2 '--rank takes a number from 0 to 3' \
+    neighbor --graph random:0.3 --ranks 4 --bytes 8 --rank 4
+expect neighbor_refuses_a_missing_file 2 'No such file' \
+    neighbor --graph matrix:/nowhere/a.mtx --ranks 4 --bytes 8
+printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '2 x' '3 1' >"$tmp/bad.mtx"
+expect neighbor_names_the_line_of_a_bad_file 2 'bad.mtx:4: ' \
+    neighbor --graph "matrix:$tmp/bad.mtx" --ranks 4 --bytes 8
+printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '2 3' '3 1' >"$tmp/ring.mtx"
+expect neighbor_reads_a_matrix 0 '^graph    matrix:.*: 3 pairs, ' \
+    neighbor --graph "matrix:$tmp/ring.mtx" --ranks 4 --bytes 8
+expect explain_sends_neighbors_elsewhere 2 'use `skein explain neighbor --graph GRAPH --collective alltoallv`' \
+    explain neighbor_alltoallv --ranks 4 --bytes 8
 
 # An installed copy finds its own libraries, wherever it was put.
 if DESTDIR=$tmp/stage meson install -C "$build" --no-rebuild >"$tmp/log" 2>&1; then

@@ -51,6 +51,10 @@ sk_words sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
     sk_words_add(&w, program);
     if (o->plain)
         sk_words_add(&w, "--plain");
+    if (j->graph) {
+        sk_words_add(&w, "--graph");
+        sk_words_add(&w, j->graph);
+    }
     const char *colls = "";
     for (int i = 0; i < j->ncolls; i++)
         colls = sk_text(a, "%s%s%s", colls, i ? "," : "", sk_coll_name(j->colls[i]));

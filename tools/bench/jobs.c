@@ -8,13 +8,14 @@
 
 typedef struct list {
     sk_arena *arena;
+    const char *graph; /* of the jobs to be added, or NULL */
     sk_job *first, **end;
 } list;
 
 static sk_job *append(list *l, sk_flavour mpi, int nranks)
 {
     sk_job *j = sk_take(l->arena, sizeof *j);
-    *j = (sk_job){.mpi = mpi, .nranks = nranks, .host_name = SK_HOST_AUTO};
+    *j = (sk_job){.mpi = mpi, .nranks = nranks, .graph = l->graph, .host_name = SK_HOST_AUTO};
     *l->end = j;
     l->end = &j->next;
     return j;
@@ -37,9 +38,12 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
     return room ? sk_shape_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
 }
 
-/* Whether forcing the algorithm can have an effect: for one of the sizes at least. */
+/* Whether forcing the algorithm can have an effect: for one of the sizes at least. With neighbours
+ * that only the ranks can tell. */
 static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, int nranks)
 {
+    if (o->neighbor)
+        return algo;
     for (int i = 0; algo && algo->fits && i < o->nbytes; i++) {
         sk_call c = sk_job_call(a, algo->coll, o->bytes[i], nranks);
         if (algo->fits(&c))
@@ -120,19 +124,29 @@ bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks)
            nranks <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+static void add_ranks(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+{
+    if (!sk_jobs_take_ranks(o, mpi, nranks))
+        return;
+    if (o->all_algorithms)
+        add_all_algorithms(l, o, mpi, nranks);
+    else
+        add_chosen(l, o, mpi, nranks);
+    add_against(l, o, mpi, nranks);
+}
+
 sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
 {
     list l = {.arena = a};
     l.end = &l.first;
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
         for (int i = 0; mpi[f] && i < o->nranks; i++) {
-            if (!sk_jobs_take_ranks(o, (sk_flavour)f, o->ranks[i]))
-                continue;
-            if (o->all_algorithms)
-                add_all_algorithms(&l, o, (sk_flavour)f, o->ranks[i]);
-            else
-                add_chosen(&l, o, (sk_flavour)f, o->ranks[i]);
-            add_against(&l, o, (sk_flavour)f, o->ranks[i]);
+            if (!o->neighbor)
+                add_ranks(&l, o, (sk_flavour)f, o->ranks[i]);
+            for (int g = 0; g < o->graphs.n; g++) {
+                l.graph = o->graphs.v[g];
+                add_ranks(&l, o, (sk_flavour)f, o->ranks[i]);
+            }
         }
     return l.first;
 }

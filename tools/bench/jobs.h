@@ -12,6 +12,7 @@
 typedef struct sk_job {
     sk_flavour mpi;
     int nranks;
+    const char *graph; /* of neighbourhood collectives, else NULL */
     sk_coll colls[SK_NCOLLS];
     const sk_algo *algos[SK_NCOLLS]; /* forced for colls[i]; NULL: as Skein chooses */
     int ncolls;
@@ -28,7 +29,7 @@ bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
 
 int sk_job_points(const sk_job *j, const sk_bench_options *o);
 
-/* The call of rank 0 that stands for a measured point. */
+/* The call of rank 0 that stands for a measured point of a global collective. */
 sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
 
 #endif

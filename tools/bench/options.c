@@ -4,25 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option.h"
+#include "shape.h"
+
 enum { MAX_RANKS = 4096, MAX_ROUNDS = 1000 };
 
-static const struct option {
-    const char *name;
-    char key;
-    bool value;
-} table[] = {{"--collective", 'c', true},
-             {"--bytes", 'b', true},
-             {"--ranks", 'r', true},
-             {"--rounds", 'n', true},
-             {"--mpi", 'm', true},
-             {"--algorithm", 'a', true},
-             {"--all-algorithms", 'A', false},
-             {"--against", 'g', true},
-             {"--seconds", 's', true},
-             {"--csv", 'o', true},
-             {"--plain", 'p', false},
-             {"--help", 'h', false}};
-enum { NOPTIONS = sizeof table / sizeof *table };
+enum {
+    COLLECTIVE,
+    BYTES,
+    RANKS,
+    ROUNDS,
+    MPI,
+    ALGORITHM,
+    ALL_ALGORITHMS,
+    AGAINST,
+    SECONDS,
+    CSV,
+    PLAIN,
+    GRAPH,
+    HELP
+};
+static const sk_option table[] = {
+    {"--collective", true}, {"--bytes", true},     {"--ranks", true},           {"--rounds", true},
+    {"--mpi", true},        {"--algorithm", true}, {"--all-algorithms", false}, {"--against", true},
+    {"--seconds", true},    {"--csv", true},       {"--plain", false},          {"--graph", true},
+    {"--help", false},      {NULL, false}};
 
 /* A whole number, also with K, M or G (of 1024), between lo and hi. */
 static bool number(const char *option, const char *text, int64_t lo, int64_t hi, int64_t *out)
@@ -52,6 +58,11 @@ static bool numbers(sk_arena *a, const char *option, const char *text, int64_t l
     return true;
 }
 
+static sk_coll find_coll(const sk_bench_options *o, const char *name)
+{
+    return o->neighbor ? sk_shape_neighbor_coll(name) : sk_coll_find(name);
+}
+
 static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
 {
     bool chosen[SK_NCOLLS] = {false};
@@ -59,14 +70,18 @@ static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
     sk_words_split(&w, text, ",");
     sk_words_add(&valid, "all");
     for (int i = 0; i < SK_NCOLLS; i++)
-        sk_words_add(&valid, sk_coll_name((sk_coll)i));
+        if (sk_coll_neighbor((sk_coll)i) == o->neighbor)
+            sk_words_add(&valid,
+                         sk_coll_name((sk_coll)i) + (o->neighbor ? strlen("neighbor_") : 0));
     for (int i = 0; i < w.n; i++) {
-        sk_coll coll = sk_coll_find(w.v[i]);
+        sk_coll coll = find_coll(o, w.v[i]);
         bool all = strcmp(w.v[i], "all") == 0;
         if (coll == SK_NCOLLS && !all)
             return sk_bench_unknown("collective", w.v[i], &valid);
+        if (!all && sk_coll_neighbor(coll) != o->neighbor)
+            return sk_bench_bad("%s needs a graph: use `skein bench neighbor`", w.v[i]);
         for (int k = 0; k < SK_NCOLLS; k++)
-            if (all || (sk_coll)k == coll)
+            if (all ? sk_coll_neighbor((sk_coll)k) == o->neighbor : (sk_coll)k == coll)
                 chosen[k] = true;
     }
     o->ncolls = 0;
@@ -87,46 +102,50 @@ static bool mpis(sk_arena *a, const char *text, sk_bench_options *o)
     return true;
 }
 
-static bool take(sk_arena *a, const struct option *opt, const char *value, sk_bench_options *o)
+static bool take(sk_arena *a, int option, const char *value, sk_bench_options *o)
 {
     int64_t n = 0, list[SK_BENCH_LIST] = {0};
-    switch (opt->key) {
-    case 'c':
+    const char *name = table[option].name;
+    switch (option) {
+    case COLLECTIVE:
         return collectives(a, value, o);
-    case 'b':
-        return numbers(a, opt->name, value, 1, (int64_t)1 << 30, o->bytes, &o->nbytes);
-    case 'r':
-        if (!numbers(a, opt->name, value, 1, MAX_RANKS, list, &o->nranks))
+    case BYTES:
+        return numbers(a, name, value, 1, (int64_t)1 << 30, o->bytes, &o->nbytes);
+    case RANKS:
+        if (!numbers(a, name, value, 1, MAX_RANKS, list, &o->nranks))
             return false;
         for (int i = 0; i < o->nranks; i++)
             o->ranks[i] = (int)list[i];
         o->ranks_given = true;
         return true;
-    case 'n':
-        if (!number(opt->name, value, 1, MAX_ROUNDS, &n))
+    case ROUNDS:
+        if (!number(name, value, 1, MAX_ROUNDS, &n))
             return false;
         o->rounds = (int)n;
         return true;
-    case 's':
-        if (!number(opt->name, value, 1, 1000000, &n))
+    case SECONDS:
+        if (!number(name, value, 1, 1000000, &n))
             return false;
         o->seconds = (double)n;
         return true;
-    case 'm':
+    case MPI:
         return mpis(a, value, o);
-    case 'a':
+    case ALGORITHM:
         o->algorithm = value;
         return true;
-    case 'g':
+    case AGAINST:
         sk_words_split(&o->against, value, ",");
         return true;
-    case 'o':
+    case CSV:
         o->csv = value;
         return true;
-    case 'A':
+    case GRAPH:
+        sk_words_add(&o->graphs, value);
+        return true;
+    case ALL_ALGORITHMS:
         o->all_algorithms = true;
         return true;
-    case 'p':
+    case PLAIN:
         o->plain = true;
         return true;
     default:
@@ -135,44 +154,34 @@ static bool take(sk_arena *a, const struct option *opt, const char *value, sk_be
     }
 }
 
-static const struct option *find(const char *word, size_t n)
+static sk_bench_options defaults(sk_arena *a, bool neighbor)
 {
-    for (int i = 0; i < NOPTIONS; i++)
-        if (strlen(table[i].name) == n && strncmp(table[i].name, word, n) == 0)
-            return &table[i];
-    return NULL;
+    static const int64_t global_bytes[] = {8, 1024, 16384, 131072, 1048576},
+                         neighbor_bytes[] = {4, 256, 4096, 65536};
+    sk_bench_options o = {.neighbor = neighbor, .rounds = 21, .nranks = 4, .ranks = {2, 4, 8, 16}};
+    o.nbytes = neighbor ? 4 : 5;
+    for (int i = 0; i < o.nbytes; i++)
+        o.bytes[i] = neighbor ? neighbor_bytes[i] : global_bytes[i];
+    o.against = sk_words_new(a);
+    o.graphs = sk_words_new(a);
+    collectives(a, neighbor ? "allgather" : "all", &o);
+    mpis(a, "both", &o);
+    return o;
 }
 
 bool sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out)
 {
-    sk_bench_options o = {.nbytes = 5, .bytes = {8, 1024, 16384, 131072, 1048576}, .rounds = 21};
-    o.nranks = 4;
-    memcpy(o.ranks, (int[]){2, 4, 8, 16}, 4 * sizeof(int));
-    o.against = sk_words_new(a);
-    collectives(a, "all", &o);
-    mpis(a, "both", &o);
-
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *equals = strchr(word, '=');
-        const struct option *opt = find(word, equals ? (size_t)(equals - word) : strlen(word));
-        if (!opt) {
-            sk_words valid = sk_words_new(a);
-            for (int k = 0; k < NOPTIONS; k++)
-                sk_words_add(&valid, table[k].name);
-            return sk_bench_unknown("option", word, &valid);
-        }
-        if (!opt->value && equals)
-            return sk_bench_bad("%s takes no value", opt->name);
-        const char *value = equals ? equals + 1 : "";
-        if (opt->value && !equals) {
-            if (i + 1 == argc)
-                return sk_bench_bad("%s needs a value", opt->name);
-            value = argv[++i];
-        }
-        if (!take(a, opt, value, &o))
+    bool neighbor = argc > 1 && strcmp(argv[1], "neighbor") == 0;
+    sk_bench_options o = defaults(a, neighbor);
+    for (int i = 1 + neighbor; i < argc; i++) {
+        const char *value;
+        int option = sk_option_take("skein bench", table, argv, &i, &value);
+        if (option == SK_OPTION_WORD)
+            return sk_bench_bad("%s is no option; `skein help bench` lists them", value);
+        if (option < 0 || !take(a, option, value, &o))
             return false;
     }
-    if (!sk_bench_options_check(a, &o))
+    if (!o.help && !sk_bench_options_check(a, &o))
         return false;
     *out = o;
     return true;

@@ -9,6 +9,8 @@
 enum { SK_BENCH_LIST = 32 };
 
 typedef struct sk_bench_options {
+    bool neighbor;   /* neighbourhood collectives on `graphs`, else global ones */
+    sk_words graphs; /* as sk_spec_new takes them */
     sk_coll colls[SK_NCOLLS];
     int ncolls;
     int64_t bytes[SK_BENCH_LIST];
@@ -28,6 +30,8 @@ typedef struct sk_bench_options {
 
 /* False: not understood; a message was written to standard error. */
 bool sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out);
+
+void sk_bench_help(const sk_bench_options *o);
 
 /* Its parts. Whether the options go together and name things that exist. */
 bool sk_bench_options_check(sk_arena *a, const sk_bench_options *o);

@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "bench/hosts.h"
 #include "bench/options.h"
+#include "graph/spec.h"
 
 bool sk_bench_bad(const char *format, ...)
 {
@@ -78,6 +79,23 @@ static bool check_algorithm(sk_arena *a, const sk_bench_options *o)
     return sk_bench_unknown("algorithm", o->algorithm, &valid);
 }
 
+/* Graphs must exist for all numbers of ranks: before the first run, not in the middle. */
+static bool check_graphs(const sk_bench_options *o)
+{
+    char err[512];
+    if (o->graphs.n == 0)
+        return sk_bench_bad("neighbor needs --graph: random:DELTA[,SEED], moore:D,R or "
+                            "matrix:FILE");
+    for (int i = 0; i < o->graphs.n; i++)
+        for (int k = 0; k < o->nranks; k++) {
+            sk_spec *spec = NULL;
+            if (sk_spec_new(o->graphs.v[i], o->ranks[k], &spec, err, sizeof err) != SK_OK)
+                return sk_bench_bad("%s", err);
+            sk_spec_free(spec);
+        }
+    return true;
+}
+
 bool sk_bench_options_check(sk_arena *a, const sk_bench_options *o)
 {
     if (o->all_algorithms && o->algorithm)
@@ -87,5 +105,9 @@ bool sk_bench_options_check(sk_arena *a, const sk_bench_options *o)
             "--against goes with Skein's own choice or --algorithm, not --all-algorithms");
     if (o->plain && (o->all_algorithms || o->algorithm))
         return sk_bench_bad("--plain runs without Skein: it has no algorithm to force");
-    return check_against(a, o) && check_algorithm(a, o);
+    if (!o->neighbor && o->graphs.n)
+        return sk_bench_bad("--graph goes with `skein bench neighbor`");
+    if (o->neighbor && o->against.n)
+        return sk_bench_bad("--against: hosts have one way only to serve neighbours");
+    return check_against(a, o) && check_algorithm(a, o) && (!o->neighbor || check_graphs(o));
 }

@@ -11,13 +11,15 @@ typedef struct group {
     sk_flavour mpi;
     sk_coll coll;          /* SK_NCOLLS: all */
     const char *algorithm; /* NULL: any */
+    const sk_result *like; /* on the graph of this one; NULL: any */
 } group;
 
 static bool in_group(const sk_result *r, const group *g)
 {
     return sk_result_auto(r) && r->point.equal && r->mpi == g->mpi &&
            (g->coll == SK_NCOLLS || r->point.coll == g->coll) &&
-           (!g->algorithm || strcmp(r->algorithm, g->algorithm) == 0);
+           (!g->algorithm || strcmp(r->algorithm, g->algorithm) == 0) &&
+           (!g->like || sk_result_same_graph(r, g->like));
 }
 
 /* The mean over a group; with `against`, of the hardest host algorithms instead of the default. */
@@ -58,6 +60,8 @@ static void print_worst(FILE *f, const group *g, const sk_result *r, int n)
     fprintf(f, "   %5.2fx", sk_result_ratio(worst, false));
     if (g->coll == SK_NCOLLS)
         fprintf(f, " %s", sk_coll_name(worst->point.coll));
+    if (worst->graph && !g->like)
+        fprintf(f, " %s", worst->graph);
     fprintf(f, " %d ranks", worst->nranks);
     if (worst->point.coll != SK_BARRIER)
         fprintf(f, " %s", sk_bytes_text(worst->point.bytes, size, sizeof size));
@@ -70,6 +74,8 @@ static void print_group(FILE *f, const group *g, const sk_result *r, int n, bool
         return;
     fprintf(f, "%-20s %-16s", g->coll == SK_NCOLLS ? "all" : sk_coll_name(g->coll),
             g->algorithm ? g->algorithm : "");
+    if (r->graph)
+        fprintf(f, " %-16s", g->like ? g->like->graph : "");
     print_ratio(f, 10, one);
     print_ratio(f, 13, mean(g, r, n, true, false));
     if (against) {
@@ -88,7 +94,7 @@ static void print_coll(FILE *f, group g, const sk_result *r, int n, bool against
         if (!in_group(&r[i], &g) || !r[i].forced)
             continue;
         forced = true;
-        group one = {g.mpi, g.coll, r[i].algorithm};
+        group one = {g.mpi, g.coll, r[i].algorithm, g.like};
         bool seen = false;
         for (int k = 0; k < i; k++)
             seen = seen || in_group(&r[k], &one);
@@ -99,10 +105,23 @@ static void print_coll(FILE *f, group g, const sk_result *r, int n, bool against
         print_group(f, &g, r, n, against);
 }
 
+/* The first result of each graph stands for it; without graphs, the first one for all. */
+static void print_graphs(FILE *f, group g, const sk_result *r, int n, bool against)
+{
+    for (int i = 0; i < n; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || sk_result_same_graph(&r[k], &r[i]);
+        g.like = &r[i];
+        if (!seen)
+            print_coll(f, g, r, n, against);
+    }
+}
+
 void sk_summary_print(FILE *f, const sk_result *r, int n, bool against)
 {
     for (int mpi = SK_MPI_OPENMPI; mpi <= SK_MPI_MPICH; mpi++) {
-        group all = {(sk_flavour)mpi, SK_NCOLLS, NULL};
+        group all = {(sk_flavour)mpi, SK_NCOLLS, NULL, NULL};
         int i = 0;
         while (i < n && !in_group(&r[i], &all))
             i++;
@@ -110,12 +129,12 @@ void sk_summary_print(FILE *f, const sk_result *r, int n, bool against)
             continue;
         fprintf(f, "\n%s: geometric mean of the ratios host / Skein\n",
                 sk_flavour_title((sk_flavour)mpi));
-        fprintf(f, "%-37s %10s %13s", "", "one call", "back to back");
+        fprintf(f, "%-*s %10s %13s", r->graph ? 54 : 37, "", "one call", "back to back");
         if (against)
             fprintf(f, " %13s %13s", "host forced", "back to back");
         fprintf(f, "   worst of one call\n");
         for (int c = 0; c < SK_NCOLLS; c++)
-            print_coll(f, (group){(sk_flavour)mpi, (sk_coll)c, NULL}, r, n, against);
+            print_graphs(f, (group){(sk_flavour)mpi, (sk_coll)c, NULL, NULL}, r, n, against);
         print_group(f, &all, r, n, against);
     }
 }

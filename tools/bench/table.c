@@ -5,12 +5,13 @@
 
 #include "bench/jobs.h"
 
-void sk_csv_header(FILE *f)
+void sk_csv_header(FILE *f, bool graph)
 {
     fputs("mpi,ranks,collective,bytes,skein_algorithm,host_algorithm,equal,rounds,singles,train,"
           "skein_us,host_us,ratio,ratio_p10,ratio_p90,"
-          "b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90\n",
+          "b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90",
           f);
+    fputs(graph ? ",graph\n" : "\n", f);
     fflush(f);
 }
 
@@ -18,6 +19,18 @@ static void csv_timing(FILE *f, const sk_timing *t)
 {
     fprintf(f, ",%.6g,%.6g,%.6g,%.6g,%.6g", t->skein_us, t->host_us, t->ratio.mid, t->ratio.lo,
             t->ratio.hi);
+}
+
+/* Graphs have commas in their names, and files may have quotes. */
+static void csv_text(FILE *f, const char *text)
+{
+    fputs(",\"", f);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
 }
 
 void sk_csv_row(FILE *f, const sk_result *r)
@@ -28,6 +41,8 @@ void sk_csv_row(FILE *f, const sk_result *r)
             p->rounds, p->singles, p->train);
     csv_timing(f, &p->makespan);
     csv_timing(f, &p->b2b);
+    if (r->graph)
+        csv_text(f, r->graph);
     fputc('\n', f);
     fflush(f);
 }
@@ -47,6 +62,11 @@ const char *sk_bytes_text(int64_t bytes, char *buf, size_t size)
 bool sk_result_auto(const sk_result *r)
 {
     return strcmp(r->host, SK_HOST_AUTO) == 0;
+}
+
+bool sk_result_same_graph(const sk_result *a, const sk_result *b)
+{
+    return a->graph && b->graph ? strcmp(a->graph, b->graph) == 0 : a->graph == b->graph;
 }
 
 double sk_result_ratio(const sk_result *r, bool b2b)
@@ -86,9 +106,9 @@ static void print_against(FILE *f, const sk_result *r, const sk_result *all, int
 static void print_heading(FILE *f, const sk_result *r, bool against)
 {
     fprintf(f,
-            "\n%s, %d ranks: times in us, ratio host / Skein (above 1: Skein is faster), its "
+            "\n%s, %d ranks%s%s: times in us, ratio host / Skein (above 1: Skein is faster), its "
             "10%%..90%% spread\n",
-            sk_flavour_title(r->mpi), r->nranks);
+            sk_flavour_title(r->mpi), r->nranks, r->graph ? ", " : "", r->graph ? r->graph : "");
     fprintf(f, "%-21s %-23s  %-41s  %-41s%s\n", "", "", "one call (makespan)", "back to back",
             against ? "  host forced: one call      back to back" : "");
     fprintf(f, "%-20s %7s %-16s", "collective", "bytes", "algorithm");
@@ -104,7 +124,8 @@ void sk_table_print(FILE *f, const sk_result *r, int n, bool against)
     for (int i = 0; i < n; i++) {
         if (!sk_result_auto(&r[i]))
             continue;
-        if (!last || last->mpi != r[i].mpi || last->nranks != r[i].nranks)
+        if (!last || last->mpi != r[i].mpi || last->nranks != r[i].nranks ||
+            !sk_result_same_graph(last, &r[i]))
             print_heading(f, &r[i], against);
         last = &r[i];
         const sk_point *p = &r[i].point;

@@ -11,13 +11,17 @@ typedef struct sk_result {
     sk_point point;
     sk_flavour mpi;
     int nranks;
+    const char *graph;     /* of neighbourhood collectives, else NULL */
     const char *algorithm; /* Skein's */
     bool forced;           /* asked for, not chosen */
     const char *host;      /* the host's: "auto", or the name of a forced one */
 } sk_result;
 
-void sk_csv_header(FILE *f);
+void sk_csv_header(FILE *f, bool graph); /* with a last column for it */
 void sk_csv_row(FILE *f, const sk_result *r);
+
+/* Both about the same graph, or both about none. */
+bool sk_result_same_graph(const sk_result *a, const sk_result *b);
 
 const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* 16 KB */
 

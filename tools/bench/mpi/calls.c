@@ -29,7 +29,17 @@
     X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, c->send, c->recv, c->n, c->type, MPI_SUM,        \
       MPI_COMM_WORLD)                                                                              \
     X(SCAN, Scan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                        \
-    X(EXSCAN, Exscan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)
+    X(EXSCAN, Exscan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                    \
+    X(NEIGHBOR_ALLGATHER, Neighbor_allgather, c->send, c->n, c->type, c->recv, c->n, c->type,      \
+      c->hood->comm)                                                                               \
+    X(NEIGHBOR_ALLGATHERV, Neighbor_allgatherv, c->send, c->scounts[0], c->type, c->recv,          \
+      c->rcounts, c->rdispls, c->type, c->hood->comm)                                              \
+    X(NEIGHBOR_ALLTOALL, Neighbor_alltoall, c->send, c->n, c->type, c->recv, c->n, c->type,        \
+      c->hood->comm)                                                                               \
+    X(NEIGHBOR_ALLTOALLV, Neighbor_alltoallv, c->send, c->scounts, c->sdispls, c->type, c->recv,   \
+      c->rcounts, c->rdispls, c->type, c->hood->comm)                                              \
+    X(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, c->send, c->scounts, c->sbytes, c->types, c->recv,   \
+      c->rcounts, c->rbytes, c->types, c->hood->comm)
 
 #define X(ID, Name, ...)                                                                           \
     static int run_##Name(const sk_case *c, bool host)                                             \
@@ -50,12 +60,6 @@ int sk_case_run(const sk_case *c, bool host)
     return run[c->coll](c, host);
 }
 
-/* Blocks of the v forms: one half and three halves of n by turns. */
-static int uneven(int n, int i)
-{
-    return i % 2 ? n - n / 2 : n + n / 2;
-}
-
 static int shared_out(int n, int nranks, int i)
 {
     return (int)((int64_t)n * (i + 1) / nranks - (int64_t)n * i / nranks);
@@ -66,19 +70,19 @@ static void block_counts(const sk_case *c, int i, int *out, int *in)
 {
     switch (c->coll) {
     case SK_SCATTERV:
-        *out = uneven(c->n, i);
-        *in = uneven(c->n, c->rank);
+        *out = sk_case_uneven(c->n, i);
+        *in = sk_case_uneven(c->n, c->rank);
         break;
     case SK_GATHERV:
     case SK_ALLGATHERV:
-        *out = uneven(c->n, c->rank);
-        *in = uneven(c->n, i);
+        *out = sk_case_uneven(c->n, c->rank);
+        *in = sk_case_uneven(c->n, i);
         break;
     case SK_REDUCE_SCATTER:
         *out = *in = shared_out(c->n, c->nranks, i);
         break;
     default: /* alltoallv, alltoallw: what i sends to j is what j gets from i */
-        *out = *in = uneven(c->n, c->rank + i);
+        *out = *in = sk_case_uneven(c->n, c->rank + i);
         break;
     }
 }
@@ -104,8 +108,7 @@ static void buffer_elems(const sk_case *c, size_t all, size_t *out, size_t *in)
     bool root = c->rank == 0;
     size_t n = (size_t)c->n;
     switch (c->coll) {
-    case SK_BARRIER:
-    case SK_NCOLLS:
+    default: /* barrier; those of neighbours are made in calls_neighbor.c */
         break;
     case SK_BCAST:
         *out = 0, *in = n;
@@ -199,6 +202,7 @@ void sk_case_free(sk_case *c)
     free(c->send);
     free(c->recv);
     free(c->scounts);
+    free(c->sbytes);
     free(c->types);
     free(c);
 }
@@ -224,23 +228,26 @@ double sk_case_memory(sk_coll coll, int64_t bytes, int nranks)
     }
 }
 
-static void fill(char *buf, size_t bytes, int elem, int rank)
+void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed)
 {
-    if (elem == 1) {
+    if (c->elem == 1) {
         for (size_t i = 0; i < bytes; i++)
-            buf[i] = (char)(rank * 131 + (int)(i % 9973) * 7);
+            buf[i] = (char)(seed * 131 + (int)(i % 9973) * 7);
         return;
     }
     for (size_t i = 0; i < bytes / sizeof(int64_t); i++) {
-        int64_t v = rank * 1000003 + (int64_t)(i * 7919 % 1000033);
+        int64_t v = (int64_t)seed * 1000003 + (int64_t)(i * 7919 % 1000033);
         memcpy(buf + i * sizeof v, &v, sizeof v);
     }
 }
 
 void sk_case_reset(const sk_case *c)
 {
-    fill(c->send, c->send_bytes, c->elem, c->rank);
     memset(c->recv, 0xee, c->recv_bytes);
+    if (c->hood)
+        sk_case_neighbor_fill(c);
+    else
+        sk_case_fill(c, c->send, c->send_bytes, c->rank);
     if (c->coll == SK_BCAST && c->rank == 0)
-        fill(c->recv, c->recv_bytes, c->elem, 0);
+        sk_case_fill(c, c->recv, c->recv_bytes, 0);
 }

@@ -3,7 +3,8 @@
  *
  * `bytes` is one block for scatter, gather, allgather and alltoall (in their v and w forms the
  * average: blocks of one half and three halves alternate), and the whole vector for bcast and the
- * reductions (reduce_scatter_block: rounded up to a multiple of the ranks). The root is 0. */
+ * reductions (reduce_scatter_block: rounded up to a multiple of the ranks). The root is 0.
+ * Neighbourhood collectives: a block, as for allgather and alltoall. */
 #ifndef SK_CALLS_H
 #define SK_CALLS_H
 
@@ -11,6 +12,7 @@
 #include <stddef.h>
 
 #include "algo/call.h"
+#include "bench/mpi/neighbors.h"
 
 typedef struct sk_case {
     sk_coll coll;
@@ -21,20 +23,37 @@ typedef struct sk_case {
     int n;             /* elements of a block or vector */
     int *scounts, *sdispls, *rcounts, *rdispls; /* v forms: in elements; alltoallw: bytes */
     MPI_Datatype *types;                        /* alltoallw */
+    MPI_Aint *sbytes, *rbytes;                  /* neighbor_alltoallw: displacements */
+    const sk_neighbors *hood;                   /* neighbourhood collectives, else NULL */
     char *send, *recv;                          /* NULL where this rank has none */
     size_t send_bytes, recv_bytes;
     size_t check_bytes; /* of recv: what the standard defines */
 } sk_case;
 
 /* NULL when out of memory. Local: no communication. */
+sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *hood);
 sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks);
 void sk_case_free(sk_case *c);
 
 /* Buffer memory of a rank, the copy for comparing included; an upper bound over the ranks. */
+double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *hood);
 double sk_case_memory(sk_coll coll, int64_t bytes, int nranks);
 
 /* The inputs as they must be before the first call, and no trace of an earlier result. */
 void sk_case_reset(const sk_case *c);
+
+/* Its parts: numbers that tell `seed` and where they stand; the blocks to neighbours. */
+void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed);
+void sk_case_neighbor_fill(const sk_case *c);
+
+/* The result that a neighbourhood collective must have, into check_bytes. */
+void sk_case_neighbor_expect(const sk_case *c, char *out);
+
+/* Elements of block i of the v forms: one half and three halves of n by turns. */
+static inline int sk_case_uneven(int n, int i)
+{
+    return i % 2 ? n - n / 2 : n + n / 2;
+}
 
 int sk_case_run(const sk_case *c, bool host);
 

@@ -10,8 +10,12 @@
 
 #include "bench/mpi/measure.h"
 
+enum { NEIGHBOR_WARMUP = 20 };
+
 typedef struct args {
     char *colls, *bytes; /* separated by commas */
+    const char *graph;   /* of neighbourhood collectives, or NULL */
+    sk_neighbors hood;   /* made of it */
     sk_measure measure;
     bool plain; /* the host against itself, on purpose */
 } args;
@@ -30,6 +34,8 @@ static bool parse(int argc, char **argv, args *a)
             a->colls = value;
         else if (strcmp(argv[i], "--bytes") == 0)
             a->bytes = value;
+        else if (strcmp(argv[i], "--graph") == 0)
+            a->graph = value;
         else if (strcmp(argv[i], "--rounds") == 0)
             a->measure.rounds = atoi(value);
         else if (strcmp(argv[i], "--warmup") == 0)
@@ -52,10 +58,14 @@ static bool interposed(void)
            user.dli_fbase != host.dli_fbase;
 }
 
-static bool memory_suffices(sk_coll coll, int64_t bytes, int nranks)
+/* Whether the buffers of all ranks fit into half of the memory: they may all be on one machine. */
+static bool memory_suffices(sk_coll coll, int64_t bytes, const args *a, int nranks)
 {
-    double have = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    int ok = sk_case_memory(coll, bytes, nranks) * nranks < have;
+    double mine = a->graph ? sk_case_neighbor_memory(coll, bytes, &a->hood)
+                           : sk_case_memory(coll, bytes, nranks),
+           all;
+    PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    int ok = all < 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return ok;
 }
@@ -64,8 +74,9 @@ static bool memory_suffices(sk_coll coll, int64_t bytes, int nranks)
 static bool measure(sk_coll coll, int64_t bytes, const args *a, int rank, int nranks)
 {
     sk_case *c = NULL;
-    if (memory_suffices(coll, bytes, nranks))
-        c = sk_case_new(coll, bytes, rank, nranks);
+    if (memory_suffices(coll, bytes, a, nranks))
+        c = a->graph ? sk_case_neighbor_new(coll, bytes, &a->hood)
+                     : sk_case_new(coll, bytes, rank, nranks);
     int mine = c != NULL, have;
     PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     sk_point p = {.equal = true};
@@ -91,7 +102,7 @@ static int measure_all(const args *a, int rank, int nranks)
     for (char *name = strtok_r(a->colls, ",", &keep_coll); name;
          name = strtok_r(NULL, ",", &keep_coll)) {
         sk_coll coll = sk_coll_find(name);
-        if (coll == SK_NCOLLS)
+        if (coll == SK_NCOLLS || sk_coll_neighbor(coll) != (a->graph != NULL))
             return 2;
         char list[512];
         snprintf(list, sizeof list, "%s", a->bytes);
@@ -125,8 +136,13 @@ int main(int argc, char **argv)
             fprintf(stderr, "skein-bench: Skein's library is not loaded; use `skein bench`, or "
                             "--plain to time the host MPI against itself\n");
         status = 3;
+    } else if (a.graph && !sk_neighbors_new(a.graph, rank, nranks, &a.hood)) {
+        status = 2;
     } else {
+        a.measure.least = a.graph ? NEIGHBOR_WARMUP : 0;
         status = measure_all(&a, rank, nranks);
+        if (a.graph)
+            sk_neighbors_free(&a.hood);
     }
     MPI_Finalize();
     return status;

@@ -5,9 +5,9 @@
 #include "bench/mpi/measure.h"
 
 #include <float.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "bench/mpi/compare.h"
 
 enum { SKEIN, HOST, SIDES };
 enum { MIN_ROUNDS = 3, MAX_SINGLES = 25, MIN_TRAIN = 2, MAX_TRAIN = 100, MAX_TRAINS = 4 };
@@ -18,23 +18,6 @@ static bool all_agree(bool at_rank_0)
     int yes = at_rank_0;
     PMPI_Bcast(&yes, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return yes;
-}
-
-static bool same_results(const sk_case *c, char *keep)
-{
-    sk_case_reset(c);
-    sk_case_run(c, false);
-    memcpy(keep, c->recv, c->check_bytes);
-    sk_case_reset(c);
-    sk_case_run(c, true);
-    int64_t at = sk_first_difference(keep, c->recv, c->check_bytes);
-    if (at >= 0)
-        fprintf(stderr, "wrong result: %s of %lld bytes on %d ranks: rank %d, byte %lld of %zu\n",
-                sk_coll_name(c->coll), (long long)c->bytes, c->nranks, c->rank, (long long)at,
-                c->check_bytes);
-    int mine = at < 0, all;
-    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all;
 }
 
 /* Seconds of one call of each kind together, undisturbed: the best of what was seen, because on a
@@ -53,7 +36,7 @@ static double warm_up(const sk_case *c, const sk_measure *m)
         double now = sk_clock_now(m->clock);
         if ((now - t) / chunk < pair)
             pair = (now - t) / chunk;
-        if (!all_agree(now - begin < m->budget / 4))
+        if (done + chunk >= m->least && !all_agree(now - begin < m->budget / 4))
             break;
     }
     return pair;
@@ -213,11 +196,11 @@ bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out)
     PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (have && keep && room) {
         *out = (sk_point){.coll = c->coll, .bytes = c->bytes};
-        out->equal = same_results(c, keep);
+        out->equal = sk_compare(c, keep);
         if (out->equal) {
             time_rounds(c, m, room, out);
             /* Again: the calls in between ran on cached plans and warm buffers. */
-            out->equal = same_results(c, keep);
+            out->equal = sk_compare(c, keep);
         }
     }
     free(room);

@@ -7,7 +7,8 @@
 #include "bench/point.h"
 
 typedef struct sk_measure {
-    int warmup;    /* calls of each kind before the first round */
+    int warmup;    /* calls of each kind before the first round, fewer when they are slow */
+    int least;     /* but at least these: Skein plans for neighbours after some calls */
     int rounds;    /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
     double budget; /* seconds for this point */
     const sk_clock *clock;
