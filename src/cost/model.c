@@ -10,8 +10,10 @@
  *   fewer cores they take turns: R / cores times. With cores not known, each rank is taken to have
  *   one, which is how MPI programs are run.
  * - Blocks that are combined are copied into a message and out of it again, by the rank's core.
- * - A stage ends when its messages are there, and that time is in their alphas; but when ranks
- * share cores, each has to run once per stage: turn * R / cores.
+ * - A stage ends when its messages are there, and that time is in their alphas. But when ranks
+ *   share cores, each has to run in each stage: turn * R / cores. A switch of ranks takes a few us;
+ *   but a rank is woken several times before all that it waits for is there: measured are 16 to
+ *   41 us for the second stage of patterns with 8 to 22 messages.
  *
  * Only + * / in one order, so that all ranks come to the same price. */
 #include "cost/model.h"

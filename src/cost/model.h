@@ -9,11 +9,10 @@
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
     double beta[SK_NLEVELS];  /* seconds per byte */
-    double turn;              /* seconds until a rank that shares its core runs again, per rank on
-                               * the core */
+    double turn;              /* seconds that one more stage costs each rank on a shared core */
 } sk_model;
 
-/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:2.3us" in which any
+/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:40us" in which any
  * part may be missing. On failure `err` says what is wrong and shows a right one. */
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
 

@@ -7,14 +7,14 @@
 #include "cost/model.h"
 #include "machine/word.h"
 
-static const char example[] = "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:2.3us\"";
+static const char example[] = "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:40us\"";
 
 /* An ordinary cluster: a 100 Gb/s network, copies through memory shared in the node. A turn is a
  * context switch as measured with many ranks on one core. */
 static const sk_model usual = {
     .alpha = {[SK_SOCKET] = 0.4e-6, [SK_NODE] = 0.6e-6, [SK_NET] = 1.5e-6},
     .beta = {[SK_SOCKET] = 1 / 10e9, [SK_NODE] = 1 / 8e9, [SK_NET] = 1 / 12.5e9},
-    .turn = 2.3e-6,
+    .turn = 40e-6,
 };
 
 enum { TURN = SK_NLEVELS };

@@ -79,6 +79,7 @@ static sk_comm *make(MPI_Comm comm)
     int inter = 0;
     c->user = comm;
     c->freed = c->outlived = false;
+    c->left = 0;
     c->next_tag = c->next_persist_tag = 0;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;

@@ -15,6 +15,8 @@ typedef struct sk_comm {
     MPI_Request dup;       /* its creation under way */
     atomic_int wire_state; /* SK_WIRE_*; changed under the process lock */
     bool inter, freed;
+    uint32_t
+        left; /* a bit per collective: blocking calls are best left to the host, whatever size */
     bool outlived; /* a collective that outlives its call was made here, on all ranks */
     int rank, nranks;
     int64_t next_tag, next_persist_tag;

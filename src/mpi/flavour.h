@@ -19,8 +19,11 @@
 /* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type:
  * the pieces of a contiguous one may end inside an element, which it takes for truncation. */
 #define SK_HOST_SPLITS_ELEMENTS 1
+/* And its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
+#define SK_HOST_NEIGHBOR_W 0
 #else
 #define SK_HOST_SPLITS_ELEMENTS 0
+#define SK_HOST_NEIGHBOR_W      1
 #endif
 
 #if defined(SKEIN_FLAVOUR_SMPI)

@@ -39,15 +39,25 @@ void sk_hook_out(void)
     call("opal_progress_unregister");
 }
 
+bool sk_hook_works(void)
+{
+    return dlsym(RTLD_DEFAULT, "opal_progress_register") != NULL;
+}
+
 #elif defined(SKEIN_FLAVOUR_MPICH)
 
 /* MPICH has no such place, but over UCX its progress is this function of UCX. With several threads
  * MPICH holds a lock around it that it will not take twice. */
-void sk_hook_in(void)
+bool sk_hook_works(void)
 {
     int level;
     PMPI_Query_thread(&level);
-    sk_proc.hooked = level != MPI_THREAD_MULTIPLE;
+    return level != MPI_THREAD_MULTIPLE;
+}
+
+void sk_hook_in(void)
+{
+    sk_proc.hooked = sk_hook_works();
 }
 
 void sk_hook_out(void)
@@ -76,5 +86,10 @@ SK_EXPORT unsigned ucp_worker_progress(void *worker)
 void sk_hook_in(void) {}
 
 void sk_hook_out(void) {}
+
+bool sk_hook_works(void)
+{
+    return false;
+}
 
 #endif

@@ -237,6 +237,8 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     sk_comm *c = sk_comm_get(a->comm);
     if (!c)
         return to_host(a, SK_HOST_ARGS);
+    if (c->left >> a->coll & 1 && form == SK_BLOCKING && !c->outlived)
+        return to_host(a, SK_HOST_SAME);
     if (c->inter)
         return to_host(a, SK_HOST_INTER);
     if (!sk_proc.serves[a->coll])
@@ -271,6 +273,10 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         if (!plan->algo)
             return left_to_host(a, form, c, SK_HOST_NOFIT);
         sk_recent_add(a, c, &asked, plan);
+    }
+    if (plan->plain && form == SK_BLOCKING && !c->outlived && sk_topo_host_may(c->topo, a->coll)) {
+        next_tag(c); /* a rank without neighbours may see it differently: all count the same */
+        return to_host(a, SK_HOST_SAME);
     }
     if (form == SK_BLOCKING) {
         *rc = run_now(c, &asked, a->op, plan);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/hook.h"
 #include "mpi/mpi_talk.h"
 #include "mpi/topo.h"
 
@@ -18,7 +19,7 @@ typedef enum stage { AT_WIRE, AT_SEATS, AT_NOTES, AT_TALK, AT_LOADS, AT_END } st
 
 typedef struct seat_note { /* what a rank says of itself */
     sk_seat seat;
-    int32_t cores, targets, sources, slots;
+    int32_t cores, targets, sources, slots, parallel, alone;
 } seat_note;
 
 enum { NOTE_NEAR, NOTE_SEEN = SK_NLEVELS, NNOTES = SK_NLEVELS + 4 };
@@ -84,6 +85,9 @@ static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
     mine->targets = t->graph->ntargets;
     mine->sources = t->graph->nsources;
     mine->slots = t->graph->nin + t->graph->nout;
+    mine->alone = !sk_hook_works();
+    mine->parallel =
+        t->graph->nin_sorted > t->graph->nsources || t->graph->nout_sorted > t->graph->ntargets;
     return ask(s, PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, s->seats, (int)sizeof *mine, MPI_BYTE,
                                   c->wire, &s->request));
 }
@@ -101,6 +105,8 @@ static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
         const seat_note *note = &s->seats[i];
         seats[i] = note->seat;
         t->idle[i] = note->slots == 0;
+        t->parallel |= note->parallel != 0;
+        t->alone |= note->alone != 0;
         cores = note->cores < cores ? note->cores : cores;
         t->size.edges += note->targets;
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
@@ -273,8 +279,9 @@ static sk_status ask_loads(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
     for (int i = 0; i < SK_NMETHODS; i++)
         s->loads[i] = t->pattern[i] ? sk_load_of(t->pattern[i], t->machine) : (sk_load){0};
-    return ask(s, PMPI_Iallreduce(MPI_IN_PLACE, s->loads, (int)(sizeof s->loads / (sizeof(int64_t))),
-                                  MPI_INT64_T, MPI_MAX, c->wire, &s->request));
+    return ask(s,
+               PMPI_Iallreduce(MPI_IN_PLACE, s->loads, (int)(sizeof s->loads / (sizeof(int64_t))),
+                               MPI_INT64_T, MPI_MAX, c->wire, &s->request));
 }
 
 static int64_t sent(const sk_load *l)
@@ -316,6 +323,17 @@ static void finish(sk_setup *s, sk_topo *t)
     t->hood.version++;
     if (s->make)
         account(s, t);
+}
+
+_Static_assert(SK_NCOLLS <= 32, "sk_comm.left has a bit for every collective");
+
+/* With no pattern that ever pays, a message per edge is the choice for all sizes. */
+static void leave(const sk_topo *t, sk_comm *c)
+{
+    for (int coll = 0; coll < SK_NCOLLS && t->settled; coll++)
+        if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_may(t, (sk_coll)coll) &&
+            !sk_select_forced(sk_proc.select, (sk_coll)coll))
+            c->left |= UINT32_C(1) << coll;
 }
 
 /* ---- the machine ---- */
@@ -390,6 +408,7 @@ sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number)
         else if (t->setup->at == AT_END) {
             sk_setup_free(t->setup);
             t->setup = NULL;
+            leave(t, c);
             t->done++;
         }
     }

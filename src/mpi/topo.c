@@ -159,3 +159,14 @@ sk_status sk_topo_wait(sk_topo *t, sk_comm *c)
         sk_relax();
     }
 }
+
+bool sk_topo_host_may(const sk_topo *t, sk_coll coll)
+{
+    if (!SK_HAVE_GRAPHS || !t->machine || t->alone)
+        return false;
+    if (!SK_HOST_YIELDS && t->machine->most_on_node > t->machine->cores)
+        return false;
+    if (coll == SK_NEIGHBOR_ALLTOALLW && !SK_HOST_NEIGHBOR_W)
+        return false;
+    return !t->parallel || coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLGATHERV;
+}

@@ -26,6 +26,8 @@ typedef struct sk_topo {
     sk_machine *machine; /* NULL: not known yet */
     bool *idle;
     sk_graph_size size;
+    bool parallel; /* some rank has parallel edges or loops */
+    bool alone;    /* some rank's collectives under way stand still inside the host */
     sk_pattern *pattern[SK_NMETHODS];
 
     int64_t calls;    /* on this communicator, the same on all ranks */
@@ -73,6 +75,11 @@ sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number);
 /* Until all that were asked for are over, and the calls that waited for them have their plans. The
  * process lock is not held. */
 sk_status sk_topo_wait(sk_topo *t, sk_comm *c);
+
+/* May the host serve a blocking call for which a message per edge is best? It does that with less
+ * ado, but waits badly when it has to share cores and does not yield, and orders the blocks of
+ * parallel edges as it likes. The same on all ranks. */
+bool sk_topo_host_may(const sk_topo *t, sk_coll coll);
 
 void sk_setup_free(struct sk_setup *s);
 

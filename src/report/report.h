@@ -14,6 +14,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_HOST_INTER,
                               SK_HOST_ARGS,
                               SK_HOST_NOFIT,
+                              SK_HOST_SAME,
                               SK_NHOST_REASONS
 } sk_host_reason;
 

@@ -181,6 +181,8 @@ static sk_status make_plan(const sk_select *sel, const sk_call *c, sk_plan **out
     p->algo = choice.algo;
     p->algo_index = p->algo ? sk_algo_index(p->algo) : -1;
     p->bytes = sk_call_bytes(c);
+    p->plain = c->hood && p->algo && strcmp(p->algo->name, "direct") == 0 &&
+               p->algo != sk_select_forced(sel, c->coll);
     memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);
     sk_status st = p->algo ? sk_algo_build(p->algo, c, &p->sched) : SK_OK;

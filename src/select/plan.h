@@ -13,6 +13,7 @@ typedef struct sk_plan {
     int algo_index;      /* in the table */
     sk_sched *sched;     /* NULL when algo is */
     int64_t bytes;       /* sk_call_bytes of the call */
+    bool plain;          /* neighbours: chosen is what any MPI does, a message per edge */
     char why[sizeof((sk_choice *)0)->why];
     atomic_int holders;
 } sk_plan;
