@@ -50,9 +50,7 @@ bool sk_hook_works(void)
  * MPICH holds a lock around it that it will not take twice. */
 bool sk_hook_works(void)
 {
-    int level;
-    PMPI_Query_thread(&level);
-    return level != MPI_THREAD_MULTIPLE;
+    return !sk_proc.threads;
 }
 
 void sk_hook_in(void)

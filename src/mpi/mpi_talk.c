@@ -34,11 +34,13 @@ void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag)
     *t = (sk_mpi_talk){.base.send = talk_send, .comm = comm, .tag = tag};
 }
 
-static sk_status sweep(sk_mpi_talk *t)
+static sk_status sweep(sk_mpi_talk *t, bool block)
 {
     for (sk_letter **at = &t->sent, *l; (l = *at);) {
-        int gone = 0;
-        if (PMPI_Test(&l->request, &gone, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        int gone = 1;
+        int rc = block ? PMPI_Wait(&l->request, MPI_STATUS_IGNORE)
+                       : PMPI_Test(&l->request, &gone, MPI_STATUS_IGNORE);
+        if (rc != MPI_SUCCESS)
             return SK_WIRE;
         if (gone) {
             *at = l->next;
@@ -69,12 +71,14 @@ static sk_status take_one(sk_mpi_talk *t, sk_party *p, MPI_Status *status)
     return sk_party_take(p, &t->base, from, t->words, (size_t)n);
 }
 
-sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p)
+sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block)
 {
     while (!p->done) {
-        int come = 0;
+        int come = 1;
         MPI_Status status;
-        if (PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, &come, &status) != MPI_SUCCESS)
+        int rc = block ? PMPI_Probe(MPI_ANY_SOURCE, t->tag, t->comm, &status)
+                       : PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, &come, &status);
+        if (rc != MPI_SUCCESS)
             return SK_WIRE;
         if (!come)
             break;
@@ -82,7 +86,7 @@ sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p)
         if (st != SK_OK)
             return st;
     }
-    sk_status st = sweep(t);
+    sk_status st = sweep(t, block && p->done);
     if (st != SK_OK)
         return st;
     return p->done && !t->sent ? SK_OK : SK_AGAIN;

@@ -18,7 +18,8 @@ typedef struct sk_mpi_talk {
 void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag);
 void sk_mpi_talk_end(sk_mpi_talk *t);
 
-/* Hand the party what has come. SK_AGAIN until it is done and all that it sent is gone. */
-sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p);
+/* Hand the party what has come. SK_AGAIN until it is done and all that it sent is gone; with
+ * `block` that is waited for. */
+sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block);
 
 #endif

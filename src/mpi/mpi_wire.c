@@ -142,9 +142,7 @@ static sk_status collect(sk_mpi_wire *w, int rc)
     return st;
 }
 
-/* The host's own waiting is the cheapest, when nothing else needs progress meanwhile and the host
- * gives the core away by itself, or need not. */
-static bool host_may_wait(void)
+bool sk_host_may_wait(void)
 {
     return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) &&
            (SK_HOST_YIELDS || sk_proc.wait == SK_WAIT_SPIN);
@@ -154,7 +152,7 @@ static sk_status wire_finish(sk_wire *base, bool block)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     int done = 0, rc;
-    if (block && host_may_wait())
+    if (block && sk_host_may_wait())
         return collect(w, PMPI_Waitall(w->nreqs, w->reqs, w->statuses));
     for (;;) {
         rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses);
@@ -170,7 +168,7 @@ static sk_status wire_finish(sk_wire *base, bool block)
 static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part to, int from_peer)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
-    if (!host_may_wait() || (from_peer >= 0 && lands_packed(w, to))) {
+    if (!sk_host_may_wait() || (from_peer >= 0 && lands_packed(w, to))) {
         sk_status st = SK_OK, st2 = SK_OK;
         if (from_peer >= 0)
             st = wire_recv(base, to, from_peer, NULL);

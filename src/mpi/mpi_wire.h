@@ -28,6 +28,10 @@ typedef struct sk_mpi_wire {
 
 extern const sk_wire_ops sk_mpi_wire_ops;
 
+/* The host's own waiting is the cheapest, when nothing else needs progress meanwhile and the host
+ * gives the core away by itself, or need not. */
+bool sk_host_may_wait(void);
+
 /* Bytes of reqs + statuses + landing for rounds of at most n transfers, and their layout in `room`.
  */
 size_t sk_mpi_wire_bytes(uint32_t n);

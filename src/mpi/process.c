@@ -109,6 +109,9 @@ static int start_locked(void)
         refuse("out of memory");
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.wait = how_to_wait(set);
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    sk_proc.threads = level == MPI_THREAD_MULTIPLE;
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
     check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)

@@ -26,6 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
+    bool threads;               /* several threads may be inside at once */
     bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
     atomic_bool hooked;         /* see hook.c */
     atomic_int inflight;        /* nonblocking collectives under way */

@@ -159,7 +159,7 @@ sk_status sk_op_plan(sk_op *op)
 {
     sk_comm *c = op->comm;
     sk_plan *plan;
-    sk_status st = sk_topo_poll(c->topo, c, op->setup);
+    sk_status st = sk_topo_poll(c->topo, c, op->setup, false);
     if (st == SK_AGAIN)
         return st;
     sk_asked *asked = op->asked;

@@ -27,6 +27,7 @@ enum { NOTE_NEAR, NOTE_SEEN = SK_NLEVELS, NNOTES = SK_NLEVELS + 4 };
 typedef struct sk_setup {
     stage at;
     bool asked; /* the messages of this stage are under way */
+    bool block; /* this time they may be waited for */
     int tag;
     double since;
     MPI_Request request;
@@ -53,8 +54,10 @@ void sk_setup_free(sk_setup *s)
 /* The request of the stage is over. */
 static sk_status answered(sk_setup *s)
 {
-    int done = 0;
-    if (PMPI_Test(&s->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    int done = 1;
+    int rc = s->block ? PMPI_Wait(&s->request, MPI_STATUS_IGNORE)
+                      : PMPI_Test(&s->request, &done, MPI_STATUS_IGNORE);
+    if (rc != MPI_SUCCESS)
         return SK_WIRE;
     return done ? SK_OK : SK_AGAIN;
 }
@@ -261,7 +264,7 @@ static sk_status poll_talk(sk_setup *s, sk_topo *t, const sk_comm *c)
         st = start_talk(s, t, c, fits_node(t, c) ? SK_NMETHODS : next_method(s, 0));
     }
     while (st == SK_OK) {
-        st = sk_mpi_talk_poll(&s->talk, s->party);
+        st = sk_mpi_talk_poll(&s->talk, s->party, s->block);
         if (st != SK_OK)
             return st;
         take_results(s, t);
@@ -391,7 +394,7 @@ static sk_status begin(sk_topo *t)
     return SK_OK;
 }
 
-sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number)
+sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number, bool block)
 {
     while (t->done < number && t->status == SK_OK) {
         if (!t->setup) {
@@ -400,6 +403,7 @@ sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number)
             t->status = begin(t);
             continue;
         }
+        t->setup->block = block;
         sk_status st = step(t->setup, t, c);
         if (st == SK_AGAIN)
             return st;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "mpi/mpi_wire.h"
 #include "mpi/request.h"
 
 /* ---- the graph ---- */
@@ -150,7 +151,7 @@ sk_status sk_topo_wait(sk_topo *t, sk_comm *c)
 {
     for (;;) {
         pthread_mutex_lock(&sk_proc.lock);
-        sk_status st = sk_topo_poll(t, c, t->wanted);
+        sk_status st = sk_topo_poll(t, c, t->wanted, !sk_proc.threads && sk_host_may_wait());
         bool busy = sk_topo_busy(t);
         pthread_mutex_unlock(&sk_proc.lock);
         if (st != SK_AGAIN && (st != SK_OK || !busy))

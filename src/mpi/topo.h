@@ -68,9 +68,10 @@ static inline bool sk_topo_busy(const sk_topo *t)
     return t->done < t->wanted || t->waiting[t->wanted % SK_SETUPS] > 0;
 }
 
-/* Go on with the set-up number `number`, as far as possible without waiting: SK_AGAIN, SK_OK when
- * it is over, or an error. The process lock is held. */
-sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number);
+/* Go on with the set-up number `number`, as far as possible without waiting, or with `block` also
+ * by waiting in the host: SK_AGAIN, SK_OK when it is over, or an error. The process lock is held.
+ */
+sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number, bool block);
 
 /* Until all that were asked for are over, and the calls that waited for them have their plans. The
  * process lock is not held. */
