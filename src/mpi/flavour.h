@@ -34,6 +34,8 @@
 #define SK_HAVE_IRSEND        0
 #define SK_HAVE_GRAPHS        0
 #define SK_HAVE_BINDING       0
+#define SK_HAVE_PROBE         0 /* it has, but looks again and again while it waits */
+#define SK_HAVE_IALLGATHER    0 /* it has, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
 #else
 #define SK_HAVE_NEXT          1
@@ -42,6 +44,8 @@
 #define SK_HAVE_IRSEND        1
 #define SK_HAVE_GRAPHS        1
 #define SK_HAVE_BINDING       1
+#define SK_HAVE_PROBE         1
+#define SK_HAVE_IALLGATHER    1
 #define SK_HAVE_ENVELOPE      1
 #endif
 

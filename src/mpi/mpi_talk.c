@@ -6,8 +6,53 @@
 typedef struct sk_letter {
     struct sk_letter *next;
     MPI_Request request;
+    int32_t length; /* where there is no probe, sent before the words */
     int32_t words[];
 } sk_letter;
+
+#if SK_HAVE_PROBE
+static int post(sk_mpi_talk *t, sk_letter *l, int to)
+{
+    return PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request);
+}
+
+static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
+{
+    MPI_Status status;
+    int rc = block ? PMPI_Probe(MPI_ANY_SOURCE, t->tag, t->comm, &status)
+                   : PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, come, &status);
+    if (rc == MPI_SUCCESS && *come) {
+        *from = status.MPI_SOURCE;
+        rc = PMPI_Get_count(&status, MPI_INT32_T, n);
+    }
+    return rc;
+}
+#else
+/* The length first; the words follow in order between the two, with a tag of their own. */
+static int post(sk_mpi_talk *t, sk_letter *l, int to)
+{
+    MPI_Request first;
+    int rc = PMPI_Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Request_free(&first);
+    return rc == MPI_SUCCESS ? PMPI_Isend(l->words, l->length, MPI_INT32_T, to,
+                                          (int)(sk_proc.tags + t->tag), t->comm, &l->request)
+                             : rc;
+}
+
+static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
+{
+    MPI_Status status = {0};
+    int rc = MPI_SUCCESS;
+    if (t->coming == MPI_REQUEST_NULL)
+        rc = PMPI_Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm, &t->coming);
+    if (rc == MPI_SUCCESS)
+        rc = block ? PMPI_Wait(&t->coming, &status) : PMPI_Test(&t->coming, come, &status);
+    *from = status.MPI_SOURCE;
+    *n = t->length;
+    return rc;
+}
+#endif
 
 static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n)
 {
@@ -18,8 +63,8 @@ static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n
     if (!l)
         return SK_NOMEM;
     memcpy(l->words, words, n * sizeof *words);
-    if (PMPI_Isend(l->words, (int)n, MPI_INT32_T, to, t->tag, t->comm, &l->request) !=
-        MPI_SUCCESS) {
+    l->length = (int32_t)n;
+    if (post(t, l, to) != MPI_SUCCESS) {
         free(l);
         return SK_WIRE;
     }
@@ -32,6 +77,9 @@ static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n
 void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag)
 {
     *t = (sk_mpi_talk){.base.send = talk_send, .comm = comm, .tag = tag};
+#if !SK_HAVE_PROBE
+    t->coming = MPI_REQUEST_NULL;
+#endif
 }
 
 static sk_status sweep(sk_mpi_talk *t, bool block)
@@ -51,10 +99,9 @@ static sk_status sweep(sk_mpi_talk *t, bool block)
     return SK_OK;
 }
 
-static sk_status take_one(sk_mpi_talk *t, sk_party *p, MPI_Status *status)
+static sk_status take_one(sk_mpi_talk *t, sk_party *p, int from, int n)
 {
-    int n = 0;
-    PMPI_Get_count(status, MPI_INT32_T, &n);
+    int tag = SK_HAVE_PROBE ? t->tag : (int)(sk_proc.tags + t->tag);
     if (n < 0)
         return SK_WIRE;
     if ((size_t)n > t->room) {
@@ -64,9 +111,7 @@ static sk_status take_one(sk_mpi_talk *t, sk_party *p, MPI_Status *status)
         t->words = words;
         t->room = (size_t)n;
     }
-    int from = status->MPI_SOURCE;
-    if (PMPI_Recv(t->words, n, MPI_INT32_T, from, t->tag, t->comm, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
+    if (PMPI_Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return SK_WIRE;
     return sk_party_take(p, &t->base, from, t->words, (size_t)n);
 }
@@ -74,15 +119,12 @@ static sk_status take_one(sk_mpi_talk *t, sk_party *p, MPI_Status *status)
 sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block)
 {
     while (!p->done) {
-        int come = 1;
-        MPI_Status status;
-        int rc = block ? PMPI_Probe(MPI_ANY_SOURCE, t->tag, t->comm, &status)
-                       : PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, &come, &status);
-        if (rc != MPI_SUCCESS)
+        int come = 1, from = 0, n = 0;
+        if (look(t, block, &come, &from, &n) != MPI_SUCCESS)
             return SK_WIRE;
         if (!come)
             break;
-        sk_status st = take_one(t, p, &status);
+        sk_status st = take_one(t, p, from, n);
         if (st != SK_OK)
             return st;
     }

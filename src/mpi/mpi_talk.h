@@ -13,6 +13,10 @@ typedef struct sk_mpi_talk {
     int64_t messages;       /* sent so far */
     int32_t *words;         /* room for what comes */
     size_t room;
+#if !SK_HAVE_PROBE
+    MPI_Request coming; /* a length, from anybody */
+    int32_t length;
+#endif
 } sk_mpi_talk;
 
 void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag);

@@ -51,6 +51,19 @@ void sk_setup_free(sk_setup *s)
     free(s);
 }
 
+/* In place, all together. Without good nonblocking ones the request stays MPI_REQUEST_NULL. */
+#if SK_HAVE_IALLGATHER
+#define START_ALLGATHER(data, bytes, comm, request)                                                \
+    PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, data, bytes, MPI_BYTE, comm, request)
+#define START_ALLREDUCE(data, n, op, comm, request)                                                \
+    PMPI_Iallreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, comm, request)
+#else
+#define START_ALLGATHER(data, bytes, comm, request)                                                \
+    PMPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, data, bytes, MPI_BYTE, comm)
+#define START_ALLREDUCE(data, n, op, comm, request)                                                \
+    PMPI_Allreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, comm)
+#endif
+
 /* The request of the stage is over. */
 static sk_status answered(sk_setup *s)
 {
@@ -91,8 +104,7 @@ static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
     mine->alone = !sk_hook_works();
     mine->parallel =
         t->graph->nin_sorted > t->graph->nsources || t->graph->nout_sorted > t->graph->ntargets;
-    return ask(s, PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, s->seats, (int)sizeof *mine, MPI_BYTE,
-                                  c->wire, &s->request));
+    return ask(s, START_ALLGATHER(s->seats, (int)sizeof *mine, c->wire, &s->request));
 }
 
 static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
@@ -134,8 +146,7 @@ static sk_status ask_notes(sk_setup *s, sk_topo *t, const sk_comm *c)
         s->notes[NOTE_SEEN + 2 * i + 1] = t->seen[i].blocks;
         t->seen[i] = (sk_sizes){0};
     }
-    return ask(s, PMPI_Iallreduce(MPI_IN_PLACE, s->notes, NNOTES, MPI_INT64_T, MPI_SUM, c->wire,
-                                  &s->request));
+    return ask(s, START_ALLREDUCE(s->notes, NNOTES, MPI_SUM, c->wire, &s->request));
 }
 
 /* A pattern must promise this much to be made: its price is a guess, its making is not free. */
@@ -282,9 +293,8 @@ static sk_status ask_loads(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
     for (int i = 0; i < SK_NMETHODS; i++)
         s->loads[i] = t->pattern[i] ? sk_load_of(t->pattern[i], t->machine) : (sk_load){0};
-    return ask(s,
-               PMPI_Iallreduce(MPI_IN_PLACE, s->loads, (int)(sizeof s->loads / (sizeof(int64_t))),
-                               MPI_INT64_T, MPI_MAX, c->wire, &s->request));
+    int n = (int)(sizeof s->loads / (sizeof(int64_t)));
+    return ask(s, START_ALLREDUCE(s->loads, n, MPI_MAX, c->wire, &s->request));
 }
 
 static int64_t sent(const sk_load *l)
@@ -400,7 +410,10 @@ sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number, bool block)
         if (!t->setup) {
             if (t->waiting[t->done % SK_SETUPS] > 0)
                 return SK_AGAIN;
-            t->status = begin(t);
+            if (t->settled)
+                t->done++;
+            else
+                t->status = begin(t);
             continue;
         }
         t->setup->block = block;

@@ -137,7 +137,7 @@ void sk_topo_note(sk_topo *t, const sk_call *c)
 bool sk_topo_due(sk_topo *t, const sk_comm *c)
 {
     t->calls++;
-    return !t->settled && c->nranks > 1 && (t->calls & (t->calls - 1)) == 0 && sk_proc.plans;
+    return c->nranks > 1 && (t->calls & (t->calls - 1)) == 0 && sk_proc.plans;
 }
 
 void sk_topo_want(sk_topo *t, int tag)

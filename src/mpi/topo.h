@@ -31,7 +31,7 @@ typedef struct sk_topo {
     sk_pattern *pattern[SK_NMETHODS];
 
     int64_t calls;    /* on this communicator, the same on all ranks */
-    bool settled;     /* no pattern can ever pay: no more notes */
+    bool settled;     /* no pattern can ever pay: further set-ups have nothing to do */
     sk_sizes seen[2]; /* allgather and alltoall families */
     bool assumed;     /* plan for blocks of a middling size: there were no calls yet */
 

@@ -17,11 +17,11 @@ leaks() { # FLAVOUR LAUNCHER...
     shift
     programs=$build/tests-mpi/$flavour
     [ -x "$programs/errors" ] || return
-    for what in "errors churn 500" "random 1 40"; do
+    for what in "errors churn 500" "random 1 40" "neighbors 1 8"; do
         ASAN_OPTIONS=detect_leaks=1 timeout 200 "$@" "$programs/"$what >"$log" 2>&1 </dev/null
         if ! grep -q 'LeakSanitizer' "$log"; then
             echo "skip $flavour leaks of $what: the sanitizer found no leak at all, not even the host's"
-        elif grep -E ' in [^ ]+ [^ ]*src/(mpi|exec|select|algo|sched|report|base)/' "$log" |
+        elif grep -E ' in [^ ]+ [^ ]*src/(mpi|exec|select|algo|pattern|cost|graph|machine|sched|report|base)/' "$log" |
             grep -v ' in MPI_Init' | sort -u | grep .; then
             echo "FAIL $flavour leaks of $what: see the stacks above"
             failed=1

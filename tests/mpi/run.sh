@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
 shift
-only=${*:-progress forms errors cache threads random algorithms instructions}
+only=${*:-progress forms errors cache threads random algorithms topology neighbors methods instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
 log=$(mktemp)
@@ -27,13 +27,17 @@ sources() {
     cache) echo cache.c testlib.c ;;
     threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
+    topology) echo topology.c neighbor_web.c neighbor_make.c neighbor_topo.c neighbor_slots.c comms.c testlib.c ;;
+    neighbors) echo neighbors.c neighbor_batch.c neighbor_item.c neighbor_data.c neighbor_call.c \
+        neighbor_topo.c neighbor_slots.c neighbor_web.c neighbor_make.c neighbor_errors.c \
+        comms.c coll.c types.c side.c complete.c flight.c testlib.c ;;
     esac
 }
 
 compile() { # flavour
     out=$build/tests-mpi/$1
     mkdir -p "$out"
-    for p in progress forms errors cache threads random; do
+    for p in progress forms errors cache threads random topology neighbors; do
         # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
         (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
             $(sources $p) -o "$out/$p" -ldl -lpthread -lm) || return 1
@@ -41,7 +45,8 @@ compile() { # flavour
     cc -shared -fPIC -O2 "$here/yield.c" -o "$out/yield.so" -ldl
 }
 
-# launcher FLAVOUR RANKS [NAME=VALUE...]: sets $launch, with the variables for the ranks only
+# launcher FLAVOUR RANKS [NAME=VALUE...]: sets $launch, with the variables for the ranks only. It is
+# for eval: values may have spaces.
 launcher() {
     fl=$1 ranks=$2
     shift 2
@@ -51,11 +56,11 @@ launcher() {
         launch="mpirun.openmpi -n $ranks"
         [ "$(id -u)" = 0 ] && launch="$launch --allow-run-as-root"
         launch="$launch --oversubscribe"
-        for v in "$@"; do launch="$launch -x $v"; done
+        for v in "$@"; do launch="$launch -x '$v'"; done
         [ -n "$preload" ] && launch="$launch -x LD_PRELOAD=$preload"
     else
         launch="mpiexec.mpich -n $ranks"
-        for v in "$@"; do launch="$launch -genv ${v%%=*} ${v#*=}"; done
+        for v in "$@"; do launch="$launch -genv ${v%%=*} '${v#*=}'"; done
         [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$build/tests-mpi/$fl/yield.so
         [ -n "$preload" ] && launch="$launch -genv LD_PRELOAD $preload"
     fi
@@ -68,16 +73,16 @@ run() {
     shift 3
     vars=
     while [ "$1" != -- ]; do
-        vars="$vars $1"
+        case $1 in *' '*) vars="$vars '$1'" ;; *) vars="$vars $1" ;; esac
         shift
     done
     shift
-    launcher "$flavour" "$n" $vars
+    eval "launcher $flavour $n $vars"
     program=$1
     shift
     name="$flavour $program${*:+ $*}$vars, $n ranks"
     cmd="$launch $build/tests-mpi/$flavour/$program $*"
-    timeout "$limit" $cmd >"$log" 2>&1 </dev/null
+    eval "timeout $limit $cmd" >"$log" 2>&1 </dev/null
     rc=$?
     if [ $rc = 0 ]; then
         echo "ok $name"
@@ -90,22 +95,48 @@ run() {
     grep -a 'left out: ' "$log" | sed "s/^.*left out: /skip $flavour $program: /" | sort -u
 }
 
-# Every algorithm of every collective, forced, under the random calls of that collective.
-algorithms() { # flavour
+# The algorithms that the library has, as lines of collective and algorithm. Without any the test
+# named is skipped.
+list_algorithms() { # flavour test
     "$build/bin/skein" info 2>/dev/null | awk '
         /^collectives/ { on = 1; next }
         /^[a-z]/ { on = 0 }
         on && /^  [a-z]/ { coll = $1 }
         on && /^    [a-z]/ { print coll, $1 }' >"$log.algos"
-    if [ ! -s "$log.algos" ]; then
-        echo "skip $1 algorithms: $build/bin/skein info lists none"
-    fi
+    [ -s "$log.algos" ] || echo "skip $1 $2: $build/bin/skein info lists none"
+}
+
+# Every algorithm of every collective, forced, under the random calls of that collective.
+algorithms() { # flavour
+    list_algorithms "$1" algorithms
     while read -r coll algo; do
+        case $coll in neighbor_*) continue ;; esac # see methods
         var=SKEIN_$(echo "$coll" | tr a-z A-Z)
         run 60 "$1" 5 "$var=$algo" -- random -c "$coll" "$seed" 12
         run 60 "$1" 4 "$var=$algo" -- random -c "$coll" "$seed" 12
     done <"$log.algos"
     rm -f "$log.algos"
+}
+
+# Every way to combine the messages of neighbours, forced for all neighbourhood collectives, on
+# machines of several nodes that are not there, planned with the whole graph and by negotiation.
+methods() { # flavour
+    list_algorithms "$1" methods
+    while read -r coll m; do
+        [ "$coll" = neighbor_allgather ] || continue
+        all="SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLGATHERV=$m SKEIN_NEIGHBOR_ALLTOALL=$m
+            SKEIN_NEIGHBOR_ALLTOALLV=$m SKEIN_NEIGHBOR_ALLTOALLW=$m"
+        run 60 "$1" 5 $all 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 4
+        run 60 "$1" 8 $all 'SKEIN_MACHINE=node:* socket:2 core:2' -- neighbors "$seed" 3
+        run 60 "$1" 16 $all 'SKEIN_MACHINE=node:* core:3 map:rr' SKEIN_PLAN=eager -- neighbors "$seed" 1
+        run 60 "$1" 7 $all 'SKEIN_MACHINE=node:* socket:2 core:1 map:shuffle' SKEIN_GRAPH_MEM=0 -- \
+            neighbors "$seed" 3
+    done <"$log.algos"
+    rm -f "$log.algos"
+    common="SKEIN_NEIGHBOR_ALLGATHER=common SKEIN_NEIGHBOR_ALLTOALLV=common SKEIN_THETA=2"
+    run 60 "$1" 8 $common SKEIN_CUMULATIVE=on 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 3
+    run 60 "$1" 9 $common SKEIN_FRIENDS=4 'SKEIN_MACHINE=node:* core:3' -- neighbors "$seed" 2
+    run 60 "$1" 9 $common SKEIN_FRIENDS=3 SKEIN_GRAPH_MEM=0 SKEIN_WINDOW=2 -- neighbors "$seed" 2
 }
 
 flavour_tests() { # flavour
@@ -142,12 +173,35 @@ flavour_tests() { # flavour
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
         run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40
     fi
+    if wanted topology; then
+        for n in 1 4 7; do run 60 $f $n -- topology "$seed" 60; done
+    fi
+    if wanted neighbors; then
+        run 60 $f 2 -- neighbors errors
+        run 60 $f 3 -- neighbors errors
+        for n in 1 2 3 4 5; do run 100 $f $n -- neighbors "$seed" 10; done
+        run 100 $f 8 -- neighbors "$seed" 5
+        run 100 $f 16 -- neighbors "$seed" 2
+        run 100 $f 32 -- neighbors "$seed" 1
+        run 100 $f 3 SKEIN=off -- neighbors "$seed" 4
+        run 100 $f 5 SKEIN_PLAN=off -- neighbors "$seed" 4
+        run 100 $f 5 SKEIN_PLAN=eager SKEIN_GRAPH_MEM=0 -- neighbors "$seed" 4
+        run 100 $f 4 SKEIN_CACHE=2 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 4
+        run 100 $f 4 SKEIN_MEM=1K -- neighbors "$seed" 4
+    fi
     if wanted sanitized; then
         for n in 2 3 5; do run 200 $f $n -- random "$seed" 100; done
         run 100 $f 3 -- progress
         run 250 $f 2 -- threads "$seed" 20
+        run 100 $f 3 -- neighbors "$seed" 4
+        run 60 $f 2 -- neighbors errors
+        run 100 $f 5 SKEIN_PLAN=eager 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 3
+        run 100 $f 6 SKEIN_NEIGHBOR_ALLGATHER=halving SKEIN_NEIGHBOR_ALLTOALLV=common \
+            SKEIN_NEIGHBOR_ALLTOALLW=node 'SKEIN_MACHINE=node:* core:2' SKEIN_GRAPH_MEM=0 -- \
+            neighbors "$seed" 2
     fi
     wanted algorithms && algorithms $f
+    wanted methods && methods $f
     return 0
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The library in simulation: run.sh BUILD_DIR
-# Links a program with libskein-smpi.a and runs it on 256 simulated ranks. One line per run.
+# Links programs with libskein-smpi.a and runs them on many simulated ranks. One line per run.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,44 +22,76 @@ fi
 # The whole archive, so that its MPI_* stand before SMPI's; every rank gets a copy of its own.
 out=$build/tests-sim
 mkdir -p "$out"
-if ! smpicc -O1 -Wall -Wextra -Werror "$here/collectives.c" -o "$out/collectives" \
-    -Wl,--whole-archive "$build/lib/libskein-smpi.a" -Wl,--no-whole-archive -lm >"$work/log" 2>&1; then
-    cat "$work/log"
-    echo "FAIL sim: the program does not link with libskein-smpi.a"
-    exit 1
-fi
+for p in collectives neighbors; do
+    if ! smpicc -O1 -Wall -Wextra -Werror "$here/$p.c" -o "$out/$p" \
+        -Wl,--whole-archive "$build/lib/libskein-smpi.a" -Wl,--no-whole-archive -lm >"$work/log" 2>&1; then
+        cat "$work/log"
+        echo "FAIL sim: $p does not link with libskein-smpi.a"
+        exit 1
+    fi
+done
 
-i=0
-while [ $i -lt 16 ]; do
-    echo "node-$i:16"
-    i=$((i + 1))
-done >"$work/hosts"
+# hosts NODES RANKS: a host file
+hosts() {
+    i=0
+    while [ $i -lt "$1" ]; do
+        echo "node-$i:$2"
+        i=$((i + 1))
+    done
+}
+hosts 16 16 >"$work/hosts16"
+hosts 8 8 >"$work/hosts8"
 
-served() { grep "^skein: $1 " "$work/log" | grep -qv " host "; }
+# The report says that the library served the calls of a collective [by an algorithm].
+served() { awk -v coll="$1" -v algo="${2:-}" '
+    $1 == "skein:" && $2 == coll && !/ host / && (algo == "" || index($0, " " algo " ")) { found = 1 }
+    END { exit !found }' "$work/log"; }
 
-# run RANKS [NAME=VALUE]: the library must have served the calls, which its report says
+# run HOSTS RANKS "COLLECTIVE[=ALGORITHM]..." [NAME=VALUE...] -- PROGRAM [ARG...]
 run() {
-    n=$1
+    file=$1 n=$2 colls=$3
+    shift 3
+    vars=
+    while [ "$1" != -- ]; do
+        vars="$vars $1"
+        shift
+    done
     shift
-    cmd="smpirun -np $n -platform $root/sim/star16.xml -hostfile $work/hosts \
---cfg=smpi/simulate-computation:no --log=root.thres:critical $out/collectives"
-    env "$@" SKEIN_REPORT=1 timeout 200 $cmd >"$work/log" 2>&1 </dev/null
+    program=$1
+    shift
+    name="sim $program${*:+ $*}$vars, $n ranks"
+    cmd="smpirun -np $n -platform $root/sim/star16.xml -hostfile $work/$file \
+--cfg=smpi/simulate-computation:no --log=root.thres:critical $out/$program $*"
+    env $vars SKEIN_REPORT=1 timeout 200 $cmd >"$work/log" 2>&1 </dev/null
     rc=$?
     if [ $rc != 0 ]; then
-        echo "FAIL sim, $n ranks $*: exit $rc: $(grep wrong "$work/log" | head -1) (replay: $* $cmd)"
+        echo "FAIL $name: exit $rc: $(grep wrong "$work/log" | head -1) (replay:$vars $cmd)"
         failed=1
+        return
     elif ! grep -q "^$n ranks, 0 wrong values" "$work/log"; then
-        echo "FAIL sim, $n ranks $*: no verdict (replay: $* $cmd)"
+        echo "FAIL $name: no verdict (replay:$vars $cmd)"
         failed=1
-    elif ! served allgather || ! served allreduce; then
-        echo "FAIL sim, $n ranks $*: the report does not show that the library served the calls"
-        failed=1
-    else
-        echo "ok sim, $n ranks $*"
+        return
     fi
+    for c in $colls; do
+        algo=
+        case $c in *=*) algo=${c#*=} ;; esac
+        if ! served "${c%%=*}" "$algo"; then
+            echo "FAIL $name: the report does not show that the library served $c"
+            failed=1
+            return
+        fi
+    done
+    echo "ok $name$(sed -n 's/^.*: simulated/: simulated/p' "$work/log")"
 }
 
-run 256
-run 37
-run 256 SKEIN_ALLGATHER=bruck SKEIN_ALLREDUCE=rabenseifner
+both="allgather allreduce"
+run hosts16 256 "$both" -- collectives
+run hosts16 37 "$both" -- collectives
+run hosts16 256 "$both" SKEIN_ALLGATHER=bruck SKEIN_ALLREDUCE=rabenseifner -- collectives
+for m in direct common halving node; do
+    run hosts8 64 "neighbor_allgather=$m neighbor_alltoallv=$m" SKEIN_WINDOW=16 \
+        SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLTOALLV=$m -- neighbors 0.3 32 3
+done
+run hosts8 64 "neighbor_allgather neighbor_alltoallv" SKEIN_WINDOW=16 -- neighbors 0.05 8 9
 exit $failed
