@@ -299,7 +299,7 @@ sk_asked *sk_asked_copy(const sk_asked *a)
         return NULL;
     sk_asked *copy = put(&at, a, sizeof *a);
     copy->call.types = put(&at, c->types, c->ntypes * sizeof *c->types);
-    copy->handles = put(&at, a->handles, c->ntypes * sizeof *a->handles);
+    copy->handles = put(&at, a->handles, c->ntypes * sizeof(MPI_Datatype));
     copy_side(&at, &copy->call.send, ns);
     copy_side(&at, &copy->call.recv, nr);
     return copy;

@@ -293,8 +293,8 @@ static sk_status ask_loads(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
     for (int i = 0; i < SK_NMETHODS; i++)
         s->loads[i] = t->pattern[i] ? sk_load_of(t->pattern[i], t->machine) : (sk_load){0};
-    int n = (int)(sizeof s->loads / (sizeof(int64_t)));
-    return ask(s, START_ALLREDUCE(s->loads, n, MPI_MAX, c->wire, &s->request));
+    enum { WORDS = sizeof(sk_load) / sizeof(int64_t) };
+    return ask(s, START_ALLREDUCE(s->loads, SK_NMETHODS * WORDS, MPI_MAX, c->wire, &s->request));
 }
 
 static int64_t sent(const sk_load *l)

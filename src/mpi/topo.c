@@ -12,7 +12,7 @@ static bool read_cart(MPI_Comm comm, int nranks, int rank, sk_graph **out)
     int ndims = 0;
     if (PMPI_Cartdim_get(comm, &ndims) != MPI_SUCCESS)
         return false;
-    int *side = malloc(((size_t)2 * (size_t)ndims + 1) * sizeof *side);
+    int *side = calloc((size_t)2 * (size_t)ndims + 1, sizeof *side);
     bool ok = side != NULL;
     for (int i = 0; i < ndims && ok; i++)
         ok = PMPI_Cart_shift(comm, i, 1, &side[2 * i], &side[2 * i + 1]) == MPI_SUCCESS;
