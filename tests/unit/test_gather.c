@@ -107,6 +107,27 @@ static void messages_are_two_per_mate_and_a_logarithm_per_leader(void **state)
                      2 * 2100 + 60 * 6);
 }
 
+/* The number of messages to gather does not depend on methods; at 2160 ranks the factor is 2,390.
+ */
+static void gathering_takes_twenty_times_fewer_messages_than_negotiating(void **state)
+{
+    (void)state;
+    enum { N = 540 };
+    sk_pattern **out = calloc(N, sizeof *out);
+    sk_pattern_opts opts = {.theta = 4, .friends = 2};
+    sk_talk_count count;
+    sk_whole *g = check_graph("random:0.3", N);
+    sk_machine *m = check_machine("node:15 socket:2 core:18", N);
+    assert_true(out && g && m);
+    assert_int_equal(patterns_by_party(SK_BY_HALVING, g, m, &opts, 0, out, &count), SK_OK);
+    assert_true(count.messages >=
+                20 * messages("random:0.3", "node:15 socket:2 core:18", N, 1u << SK_BY_HALVING));
+    patterns_free(out, N);
+    free(out);
+    sk_whole_free(g);
+    sk_machine_free(m);
+}
+
 /* ---- malformed messages ---- */
 
 /* 8 ranks, 3 nodes with 3, 3 and 2 of them; what rank 1 is told may be spoilt. */
@@ -308,6 +329,7 @@ int main(void)
         cmocka_unit_test(patterns_are_those_of_the_plan),
         cmocka_unit_test(every_method_can_be_gathered),
         cmocka_unit_test(messages_are_two_per_mate_and_a_logarithm_per_leader),
+        cmocka_unit_test(gathering_takes_twenty_times_fewer_messages_than_negotiating),
         cmocka_unit_test(leaders_refuse_malformed_messages),
         cmocka_unit_test(mates_refuse_malformed_messages),
         cmocka_unit_test(more_edges_than_agreed_are_refused),
