@@ -26,6 +26,8 @@ static sides significant(const sk_args *a, const sk_comm *c, bool in_place)
     case SK_GATHERV:
     case SK_REDUCE:
         return (sides){!in_place, root};
+    case SK_NEIGHBOR_ALLTOALLW: /* without neighbours there need not be types either */
+        return (sides){c->topo->graph->nout > 0, c->topo->graph->nin > 0};
     default:
         return (sides){!in_place, true};
     }

@@ -45,12 +45,13 @@ bool sk_hook_works(void)
 }
 
 #elif defined(SKEIN_FLAVOUR_MPICH)
+#include <dlfcn.h>
 
 /* MPICH has no such place, but over UCX its progress is this function of UCX. With several threads
  * MPICH holds a lock around it that it will not take twice. */
 bool sk_hook_works(void)
 {
-    return !sk_proc.threads;
+    return !sk_proc.threads && dlsym(RTLD_NEXT, "ucp_worker_progress") != NULL;
 }
 
 void sk_hook_in(void)

@@ -35,8 +35,8 @@ static int post(sk_mpi_talk *t, sk_letter *l, int to)
     int rc = PMPI_Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Request_free(&first);
-    return rc == MPI_SUCCESS ? PMPI_Isend(l->words, l->length, MPI_INT32_T, to,
-                                          (int)(sk_proc.tags + t->tag), t->comm, &l->request)
+    return rc == MPI_SUCCESS ? PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag,
+                                          t->comm, &l->request)
                              : rc;
 }
 
@@ -74,9 +74,9 @@ static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n
     return SK_OK;
 }
 
-void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag)
+void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag, int words_tag)
 {
-    *t = (sk_mpi_talk){.base.send = talk_send, .comm = comm, .tag = tag};
+    *t = (sk_mpi_talk){.base.send = talk_send, .comm = comm, .tag = tag, .words_tag = words_tag};
 #if !SK_HAVE_PROBE
     t->coming = MPI_REQUEST_NULL;
 #endif
@@ -101,7 +101,7 @@ static sk_status sweep(sk_mpi_talk *t, bool block)
 
 static sk_status take_one(sk_mpi_talk *t, sk_party *p, int from, int n)
 {
-    int tag = SK_HAVE_PROBE ? t->tag : (int)(sk_proc.tags + t->tag);
+    int tag = SK_HAVE_PROBE ? t->tag : t->words_tag;
     if (n < 0)
         return SK_WIRE;
     if ((size_t)n > t->room) {

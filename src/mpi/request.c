@@ -21,7 +21,8 @@ int sk_raise(const sk_comm *c, int code)
 void sk_op_free(sk_op *op)
 {
     sk_plan_release(op->plan);
-    sk_comm_release(op->comm);
+    if (op->comm)
+        sk_comm_release(op->comm);
     free(op->asked);
     free(op->memory);
     free(op);
@@ -93,7 +94,12 @@ static void complete(sk_op *op)
                          sk_proc.reporting ? PMPI_Wtime() - op->since : 0);
     MPI_Request work = op->work;
     bool dead = op->dead;
+    sk_comm *c = op->persistent ? NULL : op->comm;
+    if (c)
+        op->comm = NULL;
     PMPI_Grequest_complete(work);
+    if (c)
+        sk_comm_release(c);
     if (dead)
         sk_op_free(op);
     if (atomic_load_explicit(&sk_proc.kept, memory_order_relaxed))

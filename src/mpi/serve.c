@@ -148,7 +148,9 @@ static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *
         op->wire.handles = op->asked->handles;
         op->ntypes = asked->call.ntypes;
         op->setup = c->topo->wanted;
+        pthread_mutex_lock(&sk_proc.lock);
         c->topo->waiting[op->setup % SK_SETUPS]++;
+        pthread_mutex_unlock(&sk_proc.lock);
     }
     op->comm = c;
     sk_comm_hold(c);
@@ -193,6 +195,11 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
         rc = sk_op_start(op);
     }
     if (rc != MPI_SUCCESS) {
+        if (op->asked) {
+            pthread_mutex_lock(&sk_proc.lock);
+            c->topo->waiting[op->setup % SK_SETUPS]--;
+            pthread_mutex_unlock(&sk_proc.lock);
+        }
         sk_op_free(op);
         return rc;
     }
@@ -203,7 +210,7 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
 static void want_setup(sk_topo *t, sk_comm *c)
 {
     int tag = next_tag(c);
-    for (int i = 1; i < SK_NMETHODS; i++)
+    for (int i = 1; i < SK_SETUP_TAGS; i++)
         next_tag(c);
     sk_topo_want(t, tag);
 }
@@ -219,10 +226,15 @@ static bool settle_hood(const sk_args *a, sk_comm *c, sk_form form, sk_asked *as
             t->calls--;
             return true; /* the host will say what is wrong */
         }
+    }
+    pthread_mutex_lock(&sk_proc.lock);
+    if (due) {
         sk_topo_note(t, &asked->call);
         want_setup(t, c);
     }
-    if (!due && !sk_topo_busy(t))
+    bool busy = sk_topo_busy(t);
+    pthread_mutex_unlock(&sk_proc.lock);
+    if (!busy)
         return true;
     if (form == SK_NONBLOCKING)
         return false;
@@ -274,10 +286,9 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
             return left_to_host(a, form, c, SK_HOST_NOFIT);
         sk_recent_add(a, c, &asked, plan);
     }
-    if (plan->plain && form == SK_BLOCKING && !c->outlived && sk_topo_host_may(c->topo, a->coll)) {
-        next_tag(c); /* a rank without neighbours may see it differently: all count the same */
+    if (plan->plain && form == SK_BLOCKING && !c->outlived && !c->topo->lonely &&
+        sk_topo_host_may(c->topo, a->coll))
         return to_host(a, SK_HOST_SAME);
-    }
     if (form == SK_BLOCKING) {
         *rc = run_now(c, &asked, a->op, plan);
         sk_report_served(sk_proc.report, plan->algo_index, plan->bytes,

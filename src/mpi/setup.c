@@ -120,6 +120,7 @@ static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
         const seat_note *note = &s->seats[i];
         seats[i] = note->seat;
         t->idle[i] = note->slots == 0;
+        t->lonely |= note->slots == 0;
         t->parallel |= note->parallel != 0;
         t->alone |= note->alone != 0;
         cores = note->cores < cores ? note->cores : cores;
@@ -217,7 +218,7 @@ static unsigned decide(sk_setup *s, sk_topo *t)
                 make |= 1u << i;
         }
     }
-    t->settled = ever == 0;
+    t->settled = (ever | make) == 0;
     set_typical(t, largest);
     for (int i = 0; i < SK_NMETHODS; i++)
         if (t->pattern[i])
@@ -242,9 +243,10 @@ static sk_status start_talk(sk_setup *s, const sk_topo *t, const sk_comm *c, int
     if (!s->party)
         return SK_NOMEM;
     int tag = (int)((s->tag + (all ? 0 : method)) % sk_proc.tags);
+    int words_tag = (int)((tag + SK_NMETHODS) % sk_proc.tags);
     int64_t before = s->talk.messages;
     sk_mpi_talk_end(&s->talk);
-    sk_mpi_talk_init(&s->talk, c->wire, tag);
+    sk_mpi_talk_init(&s->talk, c->wire, tag, words_tag);
     s->talk.messages = before;
     return sk_party_start(s->party, &s->talk.base);
 }

@@ -18,7 +18,7 @@ typedef struct sk_sizes {
     int64_t bytes, blocks;
 } sk_sizes;
 
-enum { SK_SETUPS = 32 };
+enum { SK_SETUPS = 32, SK_SETUP_TAGS = 2 * SK_NMETHODS };
 
 typedef struct sk_topo {
     sk_hood hood; /* what calls see */
@@ -27,6 +27,7 @@ typedef struct sk_topo {
     bool *idle;
     sk_graph_size size;
     bool parallel; /* some rank has parallel edges or loops */
+    bool lonely;   /* some rank has no neighbours: it does not know the size of equal blocks */
     bool alone;    /* some rank's collectives under way stand still inside the host */
     sk_pattern *pattern[SK_NMETHODS];
 
@@ -58,7 +59,7 @@ sk_seat sk_seat_here(int *cores);
 void sk_topo_note(sk_topo *t, const sk_call *c);
 
 /* Count a call. True: the ranks compare notes before it is served. Then ask for it, with the first
- * of SK_NMETHODS tags. */
+ * of SK_SETUP_TAGS tags. */
 bool sk_topo_due(sk_topo *t, const sk_comm *c);
 void sk_topo_want(sk_topo *t, int tag);
 
