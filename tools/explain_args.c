@@ -1,7 +1,6 @@
 #include "explain_args.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,16 +46,7 @@ static int usage(FILE *out, int status)
     return status;
 }
 
-__attribute__((format(printf, 1, 2))) static int bad(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    fprintf(stderr, "skein explain: ");
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
-    va_end(ap);
-    return 2;
-}
+#define bad(...) sk_bad_use("explain", __VA_ARGS__)
 
 /* The values as given, -1 where not; words stay words. */
 typedef struct given {

@@ -1,6 +1,5 @@
 /* explain_neighbor_args.c: the command line of `skein explain neighbor`. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "explain_neighbor.h"
@@ -42,7 +41,7 @@ static int usage(FILE *out, int status)
             "                     map:rr, map:rr-socket or map:shuffle[:SEED] may follow\n"
             "  --collective NAME  allgather (default) or alltoall, also in their v and w forms\n"
             "  --model TEXT       cost of messages, such as\n"
-            "                     \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:2.3us\"\n"
+            "                     \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:40us\"\n"
             "  --theta N          common neighbours that make two ranks friends (4)\n"
             "  --friends K        ranks in a group of friends (2)\n"
             "  --cumulative       combine onloaded neighbours again\n"
@@ -50,16 +49,7 @@ static int usage(FILE *out, int status)
     return status;
 }
 
-__attribute__((format(printf, 1, 2))) static int bad(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    fprintf(stderr, "skein explain neighbor: ");
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
-    va_end(ap);
-    return 2;
-}
+#define bad(...) sk_bad_use("explain neighbor", __VA_ARGS__)
 
 /* The values as given; numbers are -1 and words NULL where not. */
 typedef struct given {

@@ -1,5 +1,6 @@
 #include "option.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,4 +46,15 @@ int sk_option_take(const char *command, const sk_option *table, char **argv, int
     if (table[o].value && !word[len])
         ++*i;
     return o;
+}
+
+int sk_bad_use(const char *command, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fprintf(stderr, "skein %s: ", command);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    return 2;
 }

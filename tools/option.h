@@ -18,4 +18,7 @@ enum { SK_OPTION_WORD = -1, SK_OPTION_BAD = -2 };
 int sk_option_take(const char *command, const sk_option *table, char **argv, int *i,
                    const char **value);
 
+/* "skein COMMAND: ..." on standard error; 2, the exit status of a wrong use. */
+int sk_bad_use(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif
