@@ -12,17 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ENOUGH = 24 };
-
-typedef struct options {
-    ncoll only;
-    unsigned long long seed;
-    int first, cases;
-    bool verbose;
-} options;
 
 static void run_case(scene *s, const comms *bases, const options *o, int number)
 {
@@ -43,25 +35,9 @@ static void run_case(scene *s, const comms *bases, const options *o, int number)
         topo_free(&s->topos[i]);
 }
 
-static bool read_options(options *o, int argc, char **argv)
+static int find(const char *name)
 {
-    *o = (options){.only = NNCOLLS, .seed = (unsigned long long)time(NULL), .cases = 10};
-    for (int c; (c = getopt(argc, argv, "c:f:v")) != -1;) {
-        if (c == 'c')
-            o->only = ncoll_find(optarg);
-        else if (c == 'f')
-            o->first = atoi(optarg);
-        else if (c == 'v')
-            o->verbose = true;
-        if (c == '?' || (c == 'c' && o->only == NNCOLLS))
-            return false;
-    }
-    if (optind < argc)
-        o->seed = strtoull(argv[optind++], NULL, 10);
-    if (optind < argc)
-        o->cases = atoi(argv[optind]);
-    PMPI_Bcast(&o->seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-    return true;
+    return (int)ncoll_find(name);
 }
 
 static void run_cases(const options *o)
@@ -84,7 +60,7 @@ int main(int argc, char **argv)
     options o;
     if (argc > 1 && strcmp(argv[1], "errors") == 0)
         neighbor_errors();
-    else if (read_options(&o, argc, argv))
+    else if (read_options(&o, argc, argv, NNCOLLS, find, 10))
         run_cases(&o);
     else
         test_fail("usage: neighbors [-c COLLECTIVE] [-f FIRST] [-v] SEED CASES, or: errors");

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 6, SLOTS = MOST + 3 }; /* room for a message pair and a null request */
@@ -21,13 +20,6 @@ typedef struct batch {
     int n, rounds, sent[3], got[3];
     char where[80];
 } batch;
-
-typedef struct options {
-    coll only; /* NCOLLS: all of them */
-    unsigned long long seed;
-    int first, cases;
-    bool verbose;
-} options;
 
 /* MPICH 4.0.2 reports its own inactive persistent collectives as complete, and cannot free them. */
 static bool usable(coll c, form f, bool big)
@@ -151,25 +143,9 @@ static void run_case(const comms *on, const options *o, int number, long *absent
     free(b);
 }
 
-static bool read_options(options *o, int argc, char **argv)
+static int find(const char *name)
 {
-    *o = (options){.only = NCOLLS, .seed = (unsigned long long)time(NULL), .cases = 100};
-    for (int c; (c = getopt(argc, argv, "c:f:v")) != -1;) {
-        if (c == 'c')
-            o->only = coll_find(optarg);
-        else if (c == 'f')
-            o->first = atoi(optarg);
-        else if (c == 'v')
-            o->verbose = true;
-        if (c == '?' || (c == 'c' && o->only == NCOLLS))
-            return false;
-    }
-    if (optind < argc)
-        o->seed = strtoull(argv[optind++], NULL, 10);
-    if (optind < argc)
-        o->cases = atoi(argv[optind]);
-    PMPI_Bcast(&o->seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-    return true;
+    return (int)coll_find(name);
 }
 
 int main(int argc, char **argv)
@@ -178,7 +154,7 @@ int main(int argc, char **argv)
     options o;
     long absent = 0;
     comms on;
-    if (!read_options(&o, argc, argv)) {
+    if (!read_options(&o, argc, argv, NCOLLS, find, 100)) {
         test_fail("usage: random [-c COLLECTIVE] [-f FIRST] [-v] SEED CASES");
         return test_end();
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int failures_shown = 10;
@@ -178,4 +179,26 @@ bool test_on_host(void)
     const char *libs = getenv("LD_PRELOAD"), *on = getenv("SKEIN");
     bool loaded = libs != NULL && strstr(libs, "libskein") != NULL;
     return !loaded || (on != NULL && strcmp(on, "off") == 0) || getenv("SKEIN_MEM") != NULL;
+}
+
+bool read_options(options *o, int argc, char **argv, int all, int (*find)(const char *name),
+                  int cases)
+{
+    *o = (options){.only = all, .seed = (unsigned long long)time(NULL), .cases = cases};
+    for (int c; (c = getopt(argc, argv, "c:f:v")) != -1;) {
+        if (c == 'c')
+            o->only = find(optarg);
+        else if (c == 'f')
+            o->first = atoi(optarg);
+        else if (c == 'v')
+            o->verbose = true;
+        if (c == '?' || (c == 'c' && o->only == all))
+            return false;
+    }
+    if (optind < argc)
+        o->seed = strtoull(argv[optind++], NULL, 10);
+    if (optind < argc)
+        o->cases = atoi(argv[optind]);
+    PMPI_Bcast(&o->seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    return true;
 }

@@ -51,4 +51,16 @@ bool test_on_host(void);
 /* One of the library's counters; false when the program runs without the library. */
 bool test_counter(const char *name, long long *value);
 
+/* What programs with random cases are told: [-c COLLECTIVE] [-f FIRST] [-v] [SEED [CASES]]. */
+typedef struct options {
+    int only; /* number of a collective, or `all` */
+    unsigned long long seed;
+    int first, cases;
+    bool verbose;
+} options;
+
+/* `find` gives the number of a collective, `all` when there is none such. False: used wrongly. */
+bool read_options(options *o, int argc, char **argv, int all, int (*find)(const char *name),
+                  int cases);
+
 #endif
