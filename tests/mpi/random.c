@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { MOST = 6, SLOTS = MOST + 3 }; /* room for a message pair and a null request */
 
