@@ -19,8 +19,10 @@ typedef enum stage { AT_WIRE, AT_SEATS, AT_NOTES, AT_TALK, AT_LOADS, AT_END } st
 
 typedef struct seat_note { /* what a rank says of itself */
     sk_seat seat;
-    int32_t cores, targets, sources, slots, parallel, alone;
+    int32_t cores, targets, sources, traits;
 } seat_note;
+
+enum { IDLE = 1, PARALLEL = 2, ALONE = 4 }; /* traits: see sk_topo */
 
 enum { NOTE_NEAR, NOTE_SEEN = SK_NLEVELS, NNOTES = SK_NLEVELS + 4 };
 
@@ -100,10 +102,13 @@ static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
     mine->cores = cores;
     mine->targets = t->graph->ntargets;
     mine->sources = t->graph->nsources;
-    mine->slots = t->graph->nin + t->graph->nout;
-    mine->alone = !sk_hook_works();
-    mine->parallel =
-        t->graph->nin_sorted > t->graph->nsources || t->graph->nout_sorted > t->graph->ntargets;
+    const sk_graph *g = t->graph;
+    if (g->nin + g->nout == 0)
+        mine->traits |= IDLE;
+    if (g->nin_sorted > g->nsources || g->nout_sorted > g->ntargets)
+        mine->traits |= PARALLEL;
+    if (!sk_hook_works())
+        mine->traits |= ALONE;
     return ask(s, START_ALLGATHER(s->seats, (int)sizeof *mine, c->wire, &s->request));
 }
 
@@ -119,10 +124,10 @@ static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
     for (size_t i = 0; i < n; i++) {
         const seat_note *note = &s->seats[i];
         seats[i] = note->seat;
-        t->idle[i] = note->slots == 0;
-        t->lonely |= note->slots == 0;
-        t->parallel |= note->parallel != 0;
-        t->alone |= note->alone != 0;
+        t->idle[i] = note->traits & IDLE;
+        t->lonely |= (note->traits & IDLE) != 0;
+        t->parallel |= (note->traits & PARALLEL) != 0;
+        t->alone |= (note->traits & ALONE) != 0;
         cores = note->cores < cores ? note->cores : cores;
         t->size.edges += note->targets;
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
