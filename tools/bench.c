@@ -44,7 +44,9 @@ static const char *algorithm_at(bench *b, sk_coll coll, int64_t bytes, bool *for
         return "auto";
     sk_choice choice;
     sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
+    sk_machine *m = sk_job_machine(&c);
     sk_select_choose(b->select, &c, &choice);
+    sk_machine_free(m);
     return choice.algo ? choice.algo->name : "host";
 }
 
@@ -166,7 +168,7 @@ static int measure(bench *b, const sk_job *jobs)
     for (const sk_job *j = jobs; j; j = j->next, n++)
         b->npoints += sk_job_points(j, &b->o);
     b->budget = b->o.seconds > 0 ? b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
-    b->results = sk_take(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
+    b->results = sk_arena_need(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
             b->budget, b->npoints * b->budget + n);
     for (const sk_job *j = jobs; j; j = j->next)

@@ -18,15 +18,16 @@ typedef enum option {
     ROOT,
     RANK,
     ALGORITHM,
+    MACHINE,
     ORDERED,
     PRINT,
     HELP,
     NOPTIONS
 } option;
-static const sk_option options[] = {{"--ranks", true},     {"--bytes", true},    {"--count", true},
-                                    {"--type-size", true}, {"--root", true},     {"--rank", true},
-                                    {"--algorithm", true}, {"--ordered", false}, {"--print", false},
-                                    {"--help", false},     {NULL, false}};
+static const sk_option options[] = {
+    {"--ranks", true},    {"--bytes", true},  {"--count", true},     {"--type-size", true},
+    {"--root", true},     {"--rank", true},   {"--algorithm", true}, {"--machine", true},
+    {"--ordered", false}, {"--print", false}, {"--help", false},     {NULL, false}};
 
 static int usage(FILE *out, int status)
 {
@@ -41,6 +42,7 @@ static int usage(FILE *out, int status)
             "  --rank R          the rank whose numbers are shown (0)\n"
             "  --ordered         the operation does not commute\n"
             "  --algorithm NAME  show this one instead of the one chosen\n"
+            "  --machine TEXT    such as \"node:8 core:8 map:rr\": show what leaves its nodes\n"
             "  --print           print the schedule of the rank\n\n"
             "`skein explain neighbor --help` tells of neighbourhood collectives.\n");
     return status;
@@ -51,13 +53,15 @@ static int usage(FILE *out, int status)
 /* The values as given, -1 where not; words stay words. */
 typedef struct given {
     int64_t number[NOPTIONS];
-    const char *coll, *algo;
+    const char *coll, *algo, *machine;
 } given;
 
 static int take_option(given *g, option o, const char *value)
 {
     if (o == ALGORITHM)
         g->algo = value;
+    else if (o == MACHINE)
+        g->machine = value;
     else if (o == ORDERED || o == PRINT)
         g->number[o] = 1;
     else if (o == HELP)
@@ -177,6 +181,7 @@ int sk_explain_args_read(int argc, char **argv, sk_explain_args *out)
         return status;
     sk_shape_round(s);
     a.print = g.number[PRINT] == 1;
+    a.machine = g.machine;
     a.bytes_mean = strncmp(sk_coll_bytes_mean(s->coll), "unknown", 7) == 0
                        ? "one block"
                        : sk_coll_bytes_mean(s->coll);

@@ -11,6 +11,7 @@ typedef struct sk_explain_args {
     bool print;          /* the schedule too */
     const sk_algo *algo; /* asked for by name, or NULL */
     const char *bytes_mean;
+    const char *machine; /* its description, or NULL */
 } sk_explain_args;
 
 /* -1: go on; else the command ends with this exit status, its message printed. */

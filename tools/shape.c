@@ -76,7 +76,8 @@ sk_call sk_shape_call(const sk_shape_room *r, int rank)
                  .root = s->root,
                  .ordered = s->ordered,
                  .types = r->types,
-                 .ntypes = NTYPES};
+                 .ntypes = NTYPES,
+                 .machine = s->machine};
     switch (s->coll) {
     case SK_BARRIER:
     case SK_NCOLLS:

@@ -11,6 +11,7 @@ typedef struct sk_shape {
     int64_t elems;     /* of one block, or of the vector: what colls.def says `bytes` counts */
     int64_t elem_size; /* bytes */
     bool ordered;
+    const sk_machine *machine; /* NULL: not known */
 } sk_shape;
 
 /* A neighbourhood collective by its name, also without its "neighbor_"; SK_NCOLLS when it is none.

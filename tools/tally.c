@@ -12,7 +12,8 @@ static void add(sk_range *r, int64_t value, int seen)
     r->mean += ((double)value - r->mean) / (seen + 1);
 }
 
-sk_status sk_tally_take(const sk_algo *a, const sk_shape_room *room, int nranks, sk_tally *out)
+sk_status sk_tally_take(const sk_algo *a, const sk_shape_room *room, int nranks, const sk_rename *r,
+                        sk_tally *out)
 {
     int64_t sample = MOST_STEPS / nranks;
     int n = sample < 1 ? 1 : sample < nranks ? (int)sample : nranks;
@@ -20,6 +21,8 @@ sk_status sk_tally_take(const sk_algo *a, const sk_shape_room *room, int nranks,
     for (int i = 0; i < n; i++) {
         sk_sched *sched = NULL;
         sk_call c = sk_shape_call(room, (int)((int64_t)i * nranks / n));
+        if (r)
+            c = sk_call_renamed(&c, r);
         sk_status st = sk_algo_build(a, &c, &sched);
         if (st != SK_OK)
             return st;

@@ -16,6 +16,8 @@ typedef struct sk_tally {
     bool unknown_size; /* some messages carry their length with them */
 } sk_tally;
 
-sk_status sk_tally_take(const sk_algo *a, const sk_shape_room *room, int nranks, sk_tally *out);
+/* `r`: new names of the ranks, or NULL. */
+sk_status sk_tally_take(const sk_algo *a, const sk_shape_room *room, int nranks, const sk_rename *r,
+                        sk_tally *out);
 
 #endif

@@ -34,10 +34,14 @@ const sk_algo *sk_algo_find(sk_coll coll, const char *name)
 
 sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out)
 {
+    if (c->rename && a->wants == SK_WANTS_ANY)
+        return SK_BADARG;
     sk_sched *s = sk_sched_new(c->types, c->ntypes);
     if (!s)
         return SK_NOMEM;
     a->build(s, c);
+    if (c->rename)
+        sk_sched_name_peers(s, c->rename->rank_of, c->nranks);
     sk_status st = sk_sched_freeze(s);
     if (st == SK_OK)
         *out = s;

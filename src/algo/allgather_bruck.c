@@ -25,6 +25,16 @@ static void build(sk_sched *s, const sk_call *c)
     sk_row_out(s, &row, 0, p, place);
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    for (int64_t have = 1; have < f->n; have *= 2) {
+        int dist = (int)have, n = dist < f->n - dist ? dist : f->n - dist;
+        for (int i = 0; i < f->n; i++)
+            sk_flow_pass(f, i, i + f->n - dist, 1, sk_flow_blocks(f, i, n));
+    }
+}
+
 const sk_algo sk_allgather_bruck = {
     .name = "bruck",
     .coll = SK_ALLGATHER,
@@ -32,6 +42,8 @@ const sk_algo sk_allgather_bruck = {
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };
 
 const sk_algo sk_allgatherv_bruck = {
@@ -41,4 +53,6 @@ const sk_algo sk_allgatherv_bruck = {
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

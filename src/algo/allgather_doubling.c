@@ -27,6 +27,8 @@ const sk_algo sk_allgather_doubling = {
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = sk_flow_doubling,
 };
 
 const sk_algo sk_allgatherv_doubling = {
@@ -35,4 +37,6 @@ const sk_algo sk_allgatherv_doubling = {
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = sk_flow_doubling,
 };

@@ -96,12 +96,45 @@ static void build(sk_sched *s, const sk_call *c)
     sk_row_out(s, &row, 0, p, place);
 }
 
+/* The blocks of `k` pairs, the last of them pair q, round the end. */
+static int64_t pairs_to(const sk_flow *f, int q, int k)
+{
+    int n = f->n - f->n % 2, pairs = n / 2, first = (q + pairs - k + 1) % pairs;
+    int before_end = first + k <= pairs ? k : pairs - first, more = k - before_end;
+    bool to_end = first + before_end == pairs; /* then with the one that takes no part */
+    return sk_flow_blocks(f, 2 * first, to_end ? f->n - 2 * first : 2 * before_end) +
+           sk_flow_blocks(f, 0, 2 * more);
+}
+
+/* Over an edge of the ring, in each direction, go other pairs in each round: first the sender's own
+ * pair, then those ever further behind it. */
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    int n = f->n - f->n % 2, pairs = n / 2, odd = pairs / 2, even = (pairs - 1) / 2;
+    for (int q = 0; q < pairs; q++) {
+        int left = 2 * q, right = left + 1, next = (q + 1) % pairs;
+        int64_t own = sk_flow_blocks(f, left, right + 1 == n ? f->n - left : 2);
+        /* Round 0 swaps single blocks; then in round 2 each sends what came from beyond. */
+        sk_flow_pass(f, left, right, 2 + 2 * even,
+                     own + pairs_to(f, (q + pairs - 1) % pairs, even) +
+                         pairs_to(f, (q + even) % pairs, even));
+        if (pairs > 1)
+            sk_flow_pass(f, right, 2 * next, 2 * odd,
+                         pairs_to(f, q, odd) + pairs_to(f, (next + odd - 1) % pairs, odd));
+    }
+    if (n < f->n && n > 0)
+        sk_flow_pass(f, n - 1, n, 1 + pairs, sk_flow_blocks(f, 0, f->n));
+}
+
 const sk_algo sk_allgather_neighbour = {
     .name = "neighbour",
     .coll = SK_ALLGATHER,
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };
 
 const sk_algo sk_allgatherv_neighbour = {
@@ -110,4 +143,6 @@ const sk_algo sk_allgatherv_neighbour = {
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

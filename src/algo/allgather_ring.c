@@ -19,6 +19,8 @@ const sk_algo sk_allgather_ring = {
     .coll = SK_ALLGATHER,
     .about = "pass blocks round a ring; long blocks",
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_ring,
 };
 
 const sk_algo sk_allgatherv_ring = {
@@ -26,4 +28,6 @@ const sk_algo sk_allgatherv_ring = {
     .coll = SK_ALLGATHERV,
     .about = "pass blocks round a ring; long blocks of about the same length",
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_ring,
 };

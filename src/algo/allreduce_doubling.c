@@ -60,10 +60,21 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_room(c, 1, sk_call_elems(c));
 }
 
+static void flow(sk_flow *w, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, -1);
+    sk_fold_flow(w, &f, 2, 1);
+    for (int bit = 1; bit < f.q; bit *= 2)
+        for (int i = 0; i < f.q; i++)
+            sk_flow_pass(w, sk_fold_rank(&f, i), sk_fold_rank(&f, i ^ bit), 1, 1);
+}
+
 const sk_algo sk_allreduce_doubling = {
     .name = "doubling",
     .coll = SK_ALLREDUCE,
     .about = "exchange whole vectors, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

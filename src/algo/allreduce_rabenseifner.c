@@ -31,10 +31,19 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_room(c, 1, sk_call_elems(c));
 }
 
+static void flow(sk_flow *w, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, -1);
+    sk_fold_flow(w, &f, 2, f.q);
+    sk_halve_and_join_flow(w, &f, -1);
+}
+
 const sk_algo sk_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = SK_ALLREDUCE,
     .about = "recursive halving and back; long vectors, powers of two",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

@@ -55,4 +55,6 @@ const sk_algo sk_allreduce_ring = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_ring,
 };

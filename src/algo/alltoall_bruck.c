@@ -54,10 +54,24 @@ static int64_t scratch(const sk_call *c)
     return one > INT64_MAX / 3 ? INT64_MAX : 3 * one;
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    for (int64_t bit = 1; bit < f->n; bit *= 2) {
+        int64_t slots = 0;
+        for (int64_t d = 1; d < f->n; d++)
+            slots += (d & bit) != 0;
+        for (int i = 0; i < f->n; i++)
+            sk_flow_pass(f, i, (int)((i + bit) % f->n), 1, slots);
+    }
+}
+
 const sk_algo sk_alltoall_bruck = {
     .name = "bruck",
     .coll = SK_ALLTOALL,
     .about = "blocks travel by the bits of their distance, combined; short blocks",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

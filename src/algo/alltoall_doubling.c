@@ -40,4 +40,6 @@ const sk_algo sk_alltoall_doubling = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = sk_flow_doubling,
 };

@@ -15,9 +15,19 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    for (int64_t dist = 1; dist < f->n; dist *= 2)
+        for (int i = 0; i < f->n; i++)
+            sk_flow_pass(f, i, (int)((i + dist) % f->n), 1, 0);
+}
+
 const sk_algo sk_barrier_dissemination = {
     .name = "dissemination",
     .coll = SK_BARRIER,
     .about = "signals to ranks at doubling distances; any number of ranks",
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

@@ -20,4 +20,6 @@ const sk_algo sk_bcast_binomial = {
     .coll = SK_BCAST,
     .about = "the whole message down a binomial tree; short messages",
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_message,
 };

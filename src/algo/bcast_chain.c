@@ -32,10 +32,19 @@ static void build(sk_sched *s, const sk_call *c)
     sk_message_out(s, c, message);
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    f->first = c->root;
+    for (int i = 1; i < f->n; i++)
+        sk_flow_pass(f, i - 1, i, 1, 1);
+}
+
 const sk_algo sk_bcast_chain = {
     .name = "chain",
     .coll = SK_BCAST,
     .about = "segments of 64 KiB down a chain of ranks; very long messages, few ranks",
     .scratch = sk_message_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

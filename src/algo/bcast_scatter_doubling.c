@@ -17,10 +17,18 @@ static void build(sk_sched *s, const sk_call *c)
     sk_message_out(s, c, message);
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    sk_flow_tree_blocks(f, c);
+    sk_flow_doubling(f, c);
+}
+
 const sk_algo sk_bcast_scatter_doubling = {
     .name = "scatter-doubling",
     .coll = SK_BCAST,
     .about = "binomial scatter, then recursive-doubling allgather; long messages, 8 ranks and more",
     .scratch = sk_message_scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

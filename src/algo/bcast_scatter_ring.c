@@ -16,10 +16,18 @@ static void build(sk_sched *s, const sk_call *c)
     sk_message_out(s, c, message);
 }
 
+static void flow(sk_flow *f, const sk_call *c)
+{
+    sk_flow_tree_blocks(f, c);
+    sk_flow_ring(f, c);
+}
+
 const sk_algo sk_bcast_scatter_ring = {
     .name = "scatter-ring",
     .coll = SK_BCAST,
     .about = "binomial scatter, then ring allgather; very long messages",
     .scratch = sk_message_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

@@ -31,8 +31,42 @@ sk_coll sk_coll_find(const char *name)
     return (sk_coll)i;
 }
 
+sk_call sk_call_renamed(const sk_call *c, const sk_rename *r)
+{
+    sk_call named = *c;
+    named.rank = r->name_of[c->rank];
+    named.root = r->name_of[c->root];
+    named.rename = r;
+    return named;
+}
+
+/* A block for each rank, or just one? */
+static bool has_blocks(sk_coll coll, sk_buf side)
+{
+    switch (coll) {
+    case SK_SCATTER:
+    case SK_SCATTERV:
+        return side == SK_SEND;
+    case SK_GATHER:
+    case SK_GATHERV:
+    case SK_ALLGATHER:
+    case SK_ALLGATHERV:
+    case SK_REDUCE_SCATTER:
+    case SK_REDUCE_SCATTER_BLOCK:
+        return side == SK_RECV;
+    case SK_ALLTOALL:
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static sk_span side_block(const sk_call *c, const sk_side *s, sk_buf buf, int i)
 {
+    if (c->rename && has_blocks(c->coll, buf))
+        i = c->rename->rank_of[i];
     uint32_t type = s->types ? s->types[i] : s->type;
     const sk_type *t = &c->types[type];
     int64_t count = s->counts ? s->counts[i] : s->count;

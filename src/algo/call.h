@@ -2,6 +2,7 @@
 #ifndef SK_CALL_H
 #define SK_CALL_H
 
+#include "machine/rename.h"
 #include "pattern/hood.h"
 #include "sched/span.h"
 
@@ -49,7 +50,28 @@ typedef struct sk_call {
     const sk_type *types; /* types[0] is the byte */
     uint32_t ntypes;
     const sk_hood *hood; /* neighbourhood collectives: graph and patterns; else NULL */
+
+    /* The machine and what node mates have in common; the same on all ranks. */
+    const sk_machine *machine; /* NULL: not known */
+    int64_t room;              /* most bytes of a turn's bay; 0: no shared memory */
+    bool direct;               /* node mates can read each other's memory: sk_expose */
+    bool builtin; /* reductions: an operation of the standard, so types are the standard's too, the
+                   * same on all ranks */
+    int leaders; /* ranks of a node that talk to other nodes, for algorithms with leaders; 0: one */
+
+    /* NULL, or `rank`, `root` and the numbers of blocks are new names of the ranks. The blocks
+     * themselves stay those of the ranks that have the names. */
+    const sk_rename *rename;
 } sk_call;
+
+/* The same call in new names. */
+sk_call sk_call_renamed(const sk_call *c, const sk_rename *r);
+
+/* The rank that goes by a name. */
+static inline int sk_call_rank_of(const sk_call *c, int name)
+{
+    return c->rename ? c->rename->rank_of[name] : name;
+}
 
 static inline bool sk_coll_neighbor(sk_coll coll)
 {

@@ -37,15 +37,12 @@ static void build(sk_sched *s, const sk_call *c)
         build_other(s, c, &tree);
 }
 
-static int64_t scratch(const sk_call *c)
-{
-    return sk_room(c->nranks, sk_call_bytes(c));
-}
-
 const sk_algo sk_gather_binomial = {
     .name = "binomial",
     .coll = SK_GATHER,
     .about = "blocks up a binomial tree; short and medium blocks",
-    .scratch = scratch,
+    .scratch = sk_tree_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_blocks,
 };

@@ -63,4 +63,6 @@ const sk_algo sk_gatherv_binomial = {
     .about = "small blocks up a binomial tree with their sizes, large ones direct; short blocks",
     .scratch = sk_ride_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_message, /* sizes are not known to all */
 };

@@ -9,7 +9,8 @@ sk_team sk_team_all(const sk_call *c, int first)
 
 int sk_team_rank(const sk_team *t, int member)
 {
-    return (int)(((int64_t)member + t->first) % t->n);
+    int number = (int)(((int64_t)member + t->first) % t->n);
+    return t->ranks ? t->ranks[number] : number;
 }
 
 sk_parts sk_parts_even(const sk_call *c, sk_span all, int n, int64_t unit)

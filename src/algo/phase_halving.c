@@ -62,6 +62,17 @@ static void halve(halving *h, int bit, range all)
     join_half(h, peer, keep, give, bit);
 }
 
+void sk_halve_and_join_flow(sk_flow *w, const sk_fold *f, int to)
+{
+    for (int bit = 1; bit < f->q; bit *= 2)
+        for (int i = 0; i < f->q; i++) {
+            int off = i ^ to, half = f->q / (2 * bit);
+            bool joins = to < 0 || (off < 2 * bit && (off & bit)); /* sends its half back, too */
+            sk_flow_pass(w, sk_fold_rank(f, i), sk_fold_rank(f, i ^ bit), 1 + joins,
+                         (int64_t)half * (1 + joins));
+        }
+}
+
 void sk_halve_and_join(sk_sched *s, const sk_fold *f, sk_acc *a, int to)
 {
     int member = sk_fold_member(f, a->c->rank);

@@ -11,12 +11,12 @@ bool sk_neighbor_fits(const sk_call *c, sk_method_id by)
     return c->hood->pattern[by] != NULL;
 }
 
-static bool is_gather(const sk_call *c)
+bool sk_neighbor_gathers(const sk_call *c)
 {
     return c->coll == SK_NEIGHBOR_ALLGATHER || c->coll == SK_NEIGHBOR_ALLGATHERV;
 }
 
-static bool is_sized(const sk_call *c)
+bool sk_neighbor_sized(const sk_call *c)
 {
     return c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLTOALL;
 }
@@ -29,10 +29,10 @@ int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
     const sk_load *load = &c->hood->load[by];
     int64_t pieces = 0, hauls = 0;
     for (int i = 0; i < SK_NLEVELS; i++) {
-        pieces += is_gather(c) ? load->blocks[i] : load->parcels[i];
+        pieces += sk_neighbor_gathers(c) ? load->blocks[i] : load->parcels[i];
         hauls += load->messages[i];
     }
-    int64_t each = is_sized(c) ? sk_packet_bytes(1, c->hood->ride) : sk_call_bytes(c);
+    int64_t each = sk_neighbor_sized(c) ? sk_packet_bytes(1, c->hood->ride) : sk_call_bytes(c);
     int64_t room = sk_room(pieces, each), round_up = sk_room(hauls, SCRATCH_STEP);
     return room > INT64_MAX - round_up ? INT64_MAX : room + round_up;
 }
@@ -67,8 +67,7 @@ sk_span sk_tour_slot(const sk_tour *t, int i)
     return sk_recv_block(t->c, t->g->in_sorted[i]);
 }
 
-/* Edges from me to me. */
-static void copy_loops(sk_tour *t)
+void sk_tour_copy_loops(sk_tour *t)
 {
     int me = t->c->rank, in, out;
     int n = sk_graph_in_slots(t->g, me, &in), nout = sk_graph_out_slots(t->g, me, &out);
@@ -77,8 +76,7 @@ static void copy_loops(sk_tour *t)
                 sk_tour_slot(t, in + k));
 }
 
-/* An allgather block that came straight, into further slots of its source. */
-static void copy_straight(sk_tour *t)
+void sk_tour_copy_straight(sk_tour *t)
 {
     for (int i = 0; i < t->g->nsources && t->gather; i++) {
         int first, n = sk_tour_slots(t, t->g->sources[i], &first);
@@ -91,7 +89,7 @@ static void deliver(sk_tour *t, const sk_cargo *cargo, int turn)
 {
     cargo->deliver(t, turn);
     if (turn == 0)
-        copy_straight(t);
+        sk_tour_copy_straight(t);
 }
 
 static void run(sk_tour *t, const sk_cargo *cargo)
@@ -101,7 +99,7 @@ static void run(sk_tour *t, const sk_cargo *cargo)
         cargo->assemble(t, turn, false);
         sk_fence(t->s);
         if (turn == 0)
-            copy_loops(t);
+            sk_tour_copy_loops(t);
         else
             deliver(t, cargo, turn - 1);
         if (turn + 1 < t->nturns)
@@ -111,8 +109,7 @@ static void run(sk_tour *t, const sk_cargo *cargo)
     deliver(t, cargo, t->nturns - 1);
 }
 
-/* No legs: everything goes straight. */
-static sk_status no_legs(sk_tour *t)
+sk_status sk_tour_no_legs(sk_tour *t)
 {
     t->nturns = 1;
     t->turn_legs = sk_arena_get(t->arena, 2 * sizeof *t->turn_legs);
@@ -125,15 +122,17 @@ void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by)
                  .c = c,
                  .g = c->hood->graph,
                  .arena = sk_arena_new(),
-                 .gather = is_gather(c),
+                 .gather = sk_neighbor_gathers(c),
                  .direct = by == SK_BY_DIRECT,
-                 .sized = is_sized(c),
-                 .block = is_sized(c) ? 0 : sk_call_bytes(c),
+                 .sized = sk_neighbor_sized(c),
+                 .block = sk_neighbor_sized(c) ? 0 : sk_call_bytes(c),
                  .ride = c->hood->ride};
     bool empty = !t.sized && t.block == 0; /* nothing is sent at all, as everybody knows */
     sk_status st = !t.arena            ? SK_NOMEM
-                   : t.direct || empty ? no_legs(&t)
+                   : t.direct || empty ? sk_tour_no_legs(&t)
                                        : sk_tour_legs(&t, c->hood->pattern[by]);
+    if (st == SK_OK && !t.direct && !empty)
+        st = sk_tour_share(&t, &c->hood->load[by]);
     if (st == SK_OK)
         run(&t, t.sized ? &sk_cargo_sized : &sk_cargo_equal);
     else

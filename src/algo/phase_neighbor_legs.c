@@ -44,6 +44,7 @@ static sk_status trace(sk_tour *t, sk_leg *l, const arrival *arrivals, size_t n)
         if (!a || t->legs[t->pieces[a->piece].leg].turn >= l->turn)
             return SK_BADARG; /* a pattern that sends what it does not have */
         p->from = a->piece;
+        t->pieces[a->piece].onward = true;
     }
     return SK_OK;
 }
@@ -56,6 +57,7 @@ static void count_turns(sk_tour *t, const sk_pattern_view *v)
         if (v->hauls[i].stage > (i ? v->hauls[i - 1].stage : 0))
             t->turn_legs[++turn] = (int)i;
         t->legs[i].turn = turn;
+        t->legs[i].stage = v->hauls[i].stage;
     }
     t->nturns = turn + 1;
     t->turn_legs[t->nturns] = (int)v->nhauls;

@@ -41,7 +41,7 @@ static void add(const sk_tour *t, moves *m, move x)
 /* My block to a target, or one of them: number `edge` of parallel ones. */
 static void add_straight(const sk_tour *t, moves *m, int peer, bool out, int edge, sk_span block)
 {
-    if (block.len && (edge > 0 || !sk_tour_carries(t, block.len)))
+    if (block.len && ((edge > 0 && !t->all_edges) || !sk_tour_carries(t, block.len)))
         add(t, m, (move){.peer = peer, .order = 1 + edge, .out = out, .block = block});
 }
 
@@ -78,6 +78,21 @@ static bool same_kind(const move *a, const move *b)
     return a->distance == b->distance && a->order == b->order;
 }
 
+/* Hauls between mates need no window. */
+static void share(sk_tour *t, const sk_cargo *cargo, int turn)
+{
+    int publish = -1;
+    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++) {
+        const sk_leg *l = &t->legs[i];
+        if (l->near && l->out)
+            publish = t->near.first + l->stage;
+        else if (l->near)
+            cargo->transfer(t, l);
+    }
+    if (publish >= 0)
+        sk_publish(t->s, publish);
+}
+
 void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int turn)
 {
     int first = t->turn_legs[turn], end = t->turn_legs[turn + 1], window = t->c->hood->window;
@@ -87,8 +102,10 @@ void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int turn)
         sk_sched_fail(t->s, SK_NOMEM);
         return;
     }
+    share(t, cargo, turn);
     for (int i = first; i < end; i++)
-        add(t, &m, (move){.peer = t->legs[i].peer, .out = t->legs[i].out, .leg = &t->legs[i]});
+        if (!t->legs[i].near)
+            add(t, &m, (move){.peer = t->legs[i].peer, .out = t->legs[i].out, .leg = &t->legs[i]});
     if (turn == 0) {
         add_slots(t, &m, false);
         add_slots(t, &m, true);

@@ -10,7 +10,7 @@ sk_span sk_elems_cut(const sk_call *c, sk_span s, int64_t first, int64_t n)
 
 int64_t sk_block_count(const sk_call *c, int i)
 {
-    return c->recv.counts ? c->recv.counts[i] : c->recv.count;
+    return c->recv.counts ? c->recv.counts[sk_call_rank_of(c, i)] : c->recv.count;
 }
 
 int64_t sk_block_first(const sk_call *c, int i)
@@ -19,8 +19,25 @@ int64_t sk_block_first(const sk_call *c, int i)
         return i * c->recv.count;
     int64_t sum = 0;
     for (int k = 0; k < i; k++)
-        sum += c->recv.counts[k];
+        sum += sk_block_count(c, k);
     return sum;
+}
+
+sk_span sk_blocks_input(sk_sched *s, const sk_call *c)
+{
+    int64_t n = sk_call_elems(c), at = 0;
+    if (!c->rename)
+        return sk_send_elems(c, 0, n);
+    sk_call old = *c; /* whose blocks stand in the order of ranks */
+    old.rename = NULL;
+    sk_span all = sk_scratch_typed(s, c->send.type, n);
+    for (int i = 0; i < c->nranks; i++) {
+        int64_t count = sk_block_count(c, i), first = sk_block_first(&old, sk_call_rank_of(c, i));
+        sk_copy(s, sk_send_elems(c, first, count), sk_elems_cut(c, all, at, count));
+        at += count;
+    }
+    sk_fence(s);
+    return all;
 }
 
 int64_t sk_vectors_room(const sk_call *c, int vectors, int64_t n)
@@ -43,6 +60,19 @@ sk_acc sk_acc_new(const sk_call *c, int64_t first, int64_t n, sk_span home)
     a.at = sk_send_elems(c, first, n);
     a.own = home.len && a.at.buf == home.buf && a.at.off == home.off;
     a.next = a.own;
+    return a;
+}
+
+sk_acc sk_acc_blocks(sk_sched *s, const sk_call *c)
+{
+    sk_span none = {0};
+    sk_acc a = sk_acc_new(c, 0, sk_call_elems(c), none);
+    a.at = sk_blocks_input(s, c);
+    if (c->rename) {
+        a.room[0] = a.at;
+        a.own = true;
+        a.next = 1;
+    }
     return a;
 }
 
@@ -114,6 +144,12 @@ int sk_fold_member(const sk_fold *f, int rank)
 {
     int member = sk_fold_mate(f, rank) >= 0 ? rank / 2 : rank - (f->p - f->q);
     return sk_fold_rank(f, member) == rank ? member : -1;
+}
+
+void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes)
+{
+    for (int i = 0; i < f->p - f->q; i++)
+        sk_flow_pass(w, 2 * i, 2 * i + 1, messages, messages * bytes);
 }
 
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)

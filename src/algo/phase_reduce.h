@@ -7,6 +7,7 @@
 #define SK_PHASE_REDUCE_H
 
 #include "algo/call.h"
+#include "algo/flow.h"
 #include "sched/sched.h"
 
 /* Elements [first, first + n) of a span. */
@@ -16,6 +17,10 @@ sk_span sk_elems_cut(const sk_call *c, sk_span s, int64_t first, int64_t n);
  * nranks: the end. */
 int64_t sk_block_first(const sk_call *c, int i);
 int64_t sk_block_count(const sk_call *c, int i);
+
+/* The input with its blocks in that order: where it lies or, if the ranks have new names, a vector
+ * of scratch, which is filled in a round of its own. */
+sk_span sk_blocks_input(sk_sched *s, const sk_call *c);
 
 /* Upper bound of the scratch that `vectors` vectors of n elements of the call's type take. */
 int64_t sk_vectors_room(const sk_call *c, int vectors, int64_t n);
@@ -38,6 +43,9 @@ typedef struct sk_acc {
  * for it. `home` is the place to write first, or empty. If the input itself stands there (in
  * place), it may be written. */
 sk_acc sk_acc_new(const sk_call *c, int64_t first, int64_t n, sk_span home);
+
+/* All of sk_blocks_input. A copy may be written. */
+sk_acc sk_acc_blocks(sk_sched *s, const sk_call *c);
 
 /* No value yet: the first operand becomes the value. */
 sk_acc sk_acc_none(const sk_call *c, int64_t n, sk_span home);
@@ -65,12 +73,18 @@ int sk_fold_first(const sk_fold *f, int member); /* the lowest rank it stands fo
 /* Hand over, or take over and combine; ends with a fence. One round. */
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a);
 
+/* What all pairs send, one of them to the other or both, when a message is `bytes`. */
+void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes);
+
 /* ---- recursive halving and back ----
  * Every member halves its part of the vector lg q times: it gives one half to a partner and
  * combines the other half with the partner's. Then the parts are joined again: into the receive
  * buffer of all members (to = -1), or of member `to`. Partners are neighbours first, so that the
  * order of operands is kept. 2 lg q rounds; ends with a fence. */
 void sk_halve_and_join(sk_sched *s, const sk_fold *f, sk_acc *a, int to);
+
+/* What that sends, the vector being q parts. */
+void sk_halve_and_join_flow(sk_flow *w, const sk_fold *f, int to);
 
 /* ---- prefixes ----
  * The running value of a scan, and, for exscan, beside it the prefix without this rank's input. */

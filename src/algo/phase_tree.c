@@ -47,6 +47,13 @@ void sk_tree_up(sk_sched *s, const sk_tree *t)
         sk_send(s, t->up.at, t->up.rank);
 }
 
+int64_t sk_tree_scratch(const sk_call *c)
+{
+    int64_t blocks = sk_room(c->nranks, sk_call_bytes(c));
+    int64_t rounding = c->rename ? sk_room(SK_TREE_KIDS, SK_SCRATCH_STEP) : 0;
+    return blocks > INT64_MAX - rounding ? INT64_MAX : blocks + rounding;
+}
+
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x)
 {
     sk_tree tree = sk_tree_of(t);

@@ -6,10 +6,11 @@
 #include "algo/row.h"
 
 /* ---- who takes part ----
- * All ranks, numbered anew as members: member 0 is rank `first` and the others follow it in rank
- * order, round the end. */
+ * All ranks, or those of a list, numbered anew as members: member 0 is number `first` and the
+ * others follow it in order, round the end. */
 typedef struct sk_team {
     int n, me, first;
+    const int *ranks; /* NULL: all ranks */
 } sk_team;
 
 sk_team sk_team_all(const sk_call *c, int first);
@@ -87,6 +88,10 @@ void sk_tree_down(sk_sched *s, const sk_tree *t);
 /* Gather, from the leaves to the root: receive from the kids, the smallest subtree first, then
  * send. */
 void sk_tree_up(sk_sched *s, const sk_tree *t);
+
+/* Upper bound of the scratch for blocks that go along a tree: my subtree's or, at the root, those of
+ * the subtrees of its kids, each in a place of its own. */
+int64_t sk_tree_scratch(const sk_call *c);
 
 /* sk_tree_of, sk_tree_carry and sk_tree_down: every member gets the parts of its subtree. */
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x);

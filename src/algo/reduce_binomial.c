@@ -45,10 +45,26 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_room(c, 2, sk_call_elems(c));
 }
 
+/* Where the value of a group stands. */
+static int holder(int first, int size, int root)
+{
+    return holds(first, size, root) ? root : first;
+}
+
+static void flow(sk_flow *f, const sk_call *c)
+{
+    for (int64_t size = 1; size < f->n; size *= 2)
+        for (int64_t first = 0; first + size < f->n; first += 2 * size)
+            sk_flow_pass(f, holder((int)first, (int)size, c->root),
+                         holder((int)(first + size), (int)size, c->root), 1, 1);
+}
+
 const sk_algo sk_reduce_binomial = {
     .name = "binomial",
     .coll = SK_REDUCE,
     .about = "merge neighbouring groups up a tree; short vectors",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

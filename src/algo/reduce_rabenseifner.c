@@ -22,10 +22,19 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_room(c, 2, sk_call_elems(c));
 }
 
+static void flow(sk_flow *w, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, c->root);
+    sk_fold_flow(w, &f, 1, f.q);
+    sk_halve_and_join_flow(w, &f, sk_fold_member(&f, c->root));
+}
+
 const sk_algo sk_reduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = SK_REDUCE,
     .about = "recursive halving, then gather; long vectors",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

@@ -31,8 +31,8 @@ static void build(sk_sched *s, const sk_call *c)
 {
     sk_fold f = sk_fold_of(c, -1);
     int me = c->rank, member = sk_fold_member(&f, me), mate = sk_fold_mate(&f, me);
-    sk_span none = {0}, result = sk_recv_elems(c, 0, sk_block_count(c, me));
-    sk_acc a = sk_acc_new(c, 0, sk_call_elems(c), none);
+    sk_span result = sk_recv_elems(c, 0, sk_block_count(c, me));
+    sk_acc a = sk_acc_blocks(s, c);
 
     sk_fold_in(s, &f, &a);
     if (member < 0) {
@@ -61,12 +61,32 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_room(c, 2, sk_call_elems(c));
 }
 
+static int64_t bytes_needed(const sk_flow *w, const sk_fold *f, int member, int period)
+{
+    int lo = member % period, first = sk_fold_first(f, lo);
+    return sk_flow_blocks(w, first, sk_fold_first(f, lo + f->q - period + 1) - first);
+}
+
+static void flow(sk_flow *w, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, -1);
+    for (int i = 0; i < f.p - f.q; i++) /* in: the vector; out: the block of the higher rank */
+        sk_flow_pass(w, 2 * i, 2 * i + 1, 2,
+                     sk_flow_blocks(w, 0, f.p) + sk_flow_blocks(w, 2 * i + 1, 1));
+    for (int bit = 1; bit < f.q; bit *= 2)
+        for (int i = 0; i < f.q; i++)
+            sk_flow_pass(w, sk_fold_rank(&f, i), sk_fold_rank(&f, i ^ bit), 1,
+                         bytes_needed(w, &f, i ^ bit, 2 * bit));
+}
+
 const sk_algo sk_reduce_scatter_doubling = {
     .name = "doubling",
     .coll = SK_REDUCE_SCATTER,
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };
 
 const sk_algo sk_reduce_scatter_block_doubling = {
@@ -75,4 +95,6 @@ const sk_algo sk_reduce_scatter_block_doubling = {
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
 };

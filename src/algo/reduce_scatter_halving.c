@@ -15,6 +15,7 @@ typedef struct halving {
     sk_sched *s;
     const sk_call *c;
     bool aligned;
+    sk_span input;
     sk_span kept; /* the blocks from `base` on, in scratch */
     int base;
 } halving;
@@ -24,10 +25,15 @@ static bool fits(const sk_call *c)
     return !c->ordered;
 }
 
-/* The first of the `half` blocks that a rank keeps. */
-static int keeps(const halving *h, int rank, int half)
+static bool power_of_two(int p)
 {
-    return h->aligned ? rank / half * half : rank;
+    return (p & (p - 1)) == 0;
+}
+
+/* The first of the `half` blocks that a rank keeps. */
+static int keeps(bool aligned, int rank, int half)
+{
+    return aligned ? rank / half * half : rank;
 }
 
 /* The elements of blocks [from, from + n), round the end. */
@@ -49,11 +55,12 @@ typedef struct pieces {
     sk_span at[2];
 } pieces;
 
-static pieces of_input(const sk_call *c, int from, int n)
+static pieces of_input(const halving *h, int from, int n)
 {
+    const sk_call *c = h->c;
     int p = c->nranks, n0 = from + n <= p ? n : p - from;
-    return (pieces){{sk_send_elems(c, sk_block_first(c, from), elems(c, from, n0)),
-                     sk_send_elems(c, 0, elems(c, 0, n - n0))}};
+    return (pieces){{sk_elems_cut(c, h->input, sk_block_first(c, from), elems(c, from, n0)),
+                     sk_elems_cut(c, h->input, 0, elems(c, 0, n - n0))}};
 }
 
 /* The same cut, elsewhere. */
@@ -67,7 +74,7 @@ static pieces cut_like(const sk_call *c, sk_span s, const pieces *like)
 static void first_round(halving *h, int to, int from, int half, int give, sk_span land)
 {
     const sk_call *c = h->c;
-    pieces out = of_input(c, keeps(h, to, half), give), mine = of_input(c, h->base, give);
+    pieces out = of_input(h, keeps(h->aligned, to, half), give), mine = of_input(h, h->base, give);
     pieces in = cut_like(c, land, &mine);
     for (int i = 0; i < 2; i++) {
         sk_send(h->s, out.at[i], to);
@@ -77,15 +84,15 @@ static void first_round(halving *h, int to, int from, int half, int give, sk_spa
     for (int i = 0; i < 2; i++)
         sk_reduce(h->s, mine.at[i], in.at[i]);
     if (give < half) /* p is odd: one kept block had no partner */
-        sk_copy(h->s, of_input(c, (h->base + give) % c->nranks, 1).at[0],
+        sk_copy(h->s, of_input(h, (h->base + give) % c->nranks, 1).at[0],
                 in_kept(h, (h->base + give) % c->nranks, 1));
 }
 
 static void later_round(halving *h, int to, int from, int half, int give, sk_span land, bool last)
 {
-    sk_span mine = in_kept(h, keeps(h, h->c->rank, half), give);
+    sk_span mine = in_kept(h, keeps(h->aligned, h->c->rank, half), give);
     sk_span in = sk_span_cut(h->c->types, land, 0, mine.len);
-    sk_send(h->s, in_kept(h, keeps(h, to, half), give), to);
+    sk_send(h->s, in_kept(h, keeps(h->aligned, to, half), give), to);
     sk_recv(h->s, in, from);
     sk_fence(h->s);
     sk_reduce(h->s, last ? mine : in, last ? in : mine);
@@ -100,13 +107,13 @@ static void build(sk_sched *s, const sk_call *c)
         sk_copy(s, sk_send_elems(c, 0, sk_block_count(c, me)), result);
         return;
     }
-    halving h = {.s = s, .c = c, .aligned = (p & (p - 1)) == 0};
-    h.base = keeps(&h, me, half);
+    halving h = {.s = s, .c = c, .aligned = power_of_two(p), .input = sk_blocks_input(s, c)};
+    h.base = keeps(h.aligned, me, half);
     /* In place, what is sent first stands where the result goes. */
     h.kept = p == 2 && !c->in_place ? result : sk_scratch_typed(s, type, elems(c, h.base, half));
     sk_span room = {.type = type};
     if (half > 2)
-        room = sk_scratch_typed(s, type, elems(c, keeps(&h, me, (half + 1) / 2), half / 2));
+        room = sk_scratch_typed(s, type, elems(c, keeps(h.aligned, me, (half + 1) / 2), half / 2));
 
     for (int span = p; span > 1; span = half) {
         half = (span + 1) / 2;
@@ -124,7 +131,23 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 2, sk_call_elems(c));
+    return sk_vectors_room(c, c->rename ? 3 : 2, sk_call_elems(c)); /* one for the input */
+}
+
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    int p = f->n, half;
+    bool aligned = power_of_two(p);
+    for (int span = p; span > 1; span = half) {
+        half = (span + 1) / 2;
+        int give = span - half;
+        for (int i = 0; i < p; i++) {
+            int to = aligned ? i ^ half : (i + half) % p, from = keeps(aligned, to, half);
+            bool two = span == p && from + give > p; /* pieces of the input */
+            sk_flow_pass(f, i, to, 1 + two, sk_flow_blocks(f, from, give));
+        }
+    }
 }
 
 const sk_algo sk_reduce_scatter_halving = {
@@ -134,6 +157,8 @@ const sk_algo sk_reduce_scatter_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };
 
 const sk_algo sk_reduce_scatter_block_halving = {
@@ -143,4 +168,6 @@ const sk_algo sk_reduce_scatter_block_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
 };

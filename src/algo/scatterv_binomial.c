@@ -66,4 +66,6 @@ const sk_algo sk_scatterv_binomial = {
     .about = "small blocks down a binomial tree with their sizes, large ones direct; short blocks",
     .scratch = sk_ride_scratch,
     .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_message, /* sizes are not known to all */
 };

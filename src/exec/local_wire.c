@@ -3,43 +3,27 @@
  */
 #include "exec/local_wire.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct local_wire {
-    sk_wire wire; /* first: a sk_wire of ours is a local_wire */
-    sk_local *world;
-    const sk_type *types;
-    int rank;
-    int open; /* transfers of this round that are not over */
-    bool queued;
-    sk_status status;
-} local_wire;
+#include "exec/local_inner.h"
 
-typedef struct waiting {
+struct waiting {
     sk_part part;
     int64_t *got;
     uint32_t pair;
     uint32_t next; /* index + 1, as everywhere here: 0 is none */
     bool send, live;
-} waiting;
-
-typedef struct pair {
-    uint32_t first, last;
-} pair;
-
-struct sk_local {
-    sk_local_hooks hooks;
-    int nranks;
-    local_wire *wires;
-    pair *pairs; /* [to * nranks + from] */
-    waiting *pool;
-    uint32_t pool_used, pool_cap, pool_free;
-    int *ready; /* ring of ranks that can go on; each stands in it at most once */
-    int ready_first, ready_count;
-    int stuck;
-    int64_t messages;
 };
+
+struct pair {
+    uint32_t first, last;
+};
+
+typedef struct waiting waiting;
+typedef struct pair pair;
 
 int64_t sk_local_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *place)
 {
@@ -62,9 +46,8 @@ static void move(const sk_local *l, void *to, const void *from, int64_t n)
         memmove(to, from, (size_t)n);
 }
 
-/* Walk the common stretches of two layouts; reduce or move each. */
-static void each_stretch(const sk_local *l, const sk_type *ft, sk_part from, const sk_type *tt,
-                         sk_part to, int64_t len, bool reduce)
+void sk_local_carry(const sk_local *l, const sk_type *ft, sk_part from, const sk_type *tt,
+                    sk_part to, int64_t len, bool reduce)
 {
     for (int64_t k = 0, n; k < len; k += n) {
         int64_t fp, tp;
@@ -79,7 +62,7 @@ static void each_stretch(const sk_local *l, const sk_type *ft, sk_part from, con
     }
 }
 
-static void make_ready(sk_local *l, local_wire *w)
+void sk_local_wake(sk_local *l, local_wire *w)
 {
     if (w->queued)
         return;
@@ -90,7 +73,7 @@ static void make_ready(sk_local *l, local_wire *w)
 static void end_transfer(sk_local *l, local_wire *w)
 {
     if (--w->open == 0)
-        make_ready(l, w);
+        sk_local_wake(l, w);
 }
 
 static void meet(sk_local *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
@@ -106,7 +89,7 @@ static void meet(sk_local *l, int src, sk_part from, int dst, sk_part to, int64_
         d->status = st;
     if (l->hooks.match)
         l->hooks.match(l->hooks.ctx, src, dst, len);
-    each_stretch(l, &s->types[from.type], from, &d->types[to.type], to, len, false);
+    sk_local_carry(l, &s->types[from.type], from, &d->types[to.type], to, len, false);
     if (got)
         *got = len;
     l->messages++;
@@ -133,9 +116,30 @@ static waiting *pool_take(sk_local *l, uint32_t *index)
     return &l->pool[*index - 1];
 }
 
+void sk_local_next_round(local_wire *w)
+{
+    if (w->fresh && w->world->hooks.round_over)
+        w->world->hooks.round_over(w->world->hooks.ctx, w->rank);
+    w->fresh = false;
+}
+
+sk_status sk_local_complain(sk_local *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!l->why[0])
+        vsnprintf(l->why, sizeof l->why, format, args);
+    va_end(args);
+    return SK_WIRE;
+}
+
 static sk_status post(local_wire *w, int src, int dst, waiting mine)
 {
     sk_local *l = w->world;
+    sk_local_next_round(w);
+    sk_status ok = mine.send ? sk_local_may_read(w, mine.part) : sk_local_may_write(w, mine.part);
+    if (ok != SK_OK)
+        return ok;
     if (src < 0 || src >= l->nranks || dst < 0 || dst >= l->nranks)
         return SK_BADARG;
     mine.pair = (uint32_t)dst * (uint32_t)l->nranks + (uint32_t)src;
@@ -187,8 +191,8 @@ static sk_status op_finish(sk_wire *w, bool block)
     local_wire *lw = (local_wire *)w;
     if (lw->open)
         return SK_AGAIN;
-    if (lw->world->hooks.round_over)
-        lw->world->hooks.round_over(lw->world->hooks.ctx, lw->rank);
+    lw->fresh = true;
+    sk_local_next_round(lw);
     sk_status st = lw->status;
     lw->status = SK_OK;
     return st;
@@ -199,7 +203,11 @@ static sk_status op_copy(sk_wire *w, sk_part from, sk_part to)
     local_wire *lw = (local_wire *)w;
     if (from.len != to.len)
         return SK_BADARG;
-    each_stretch(lw->world, &lw->types[from.type], from, &lw->types[to.type], to, to.len, false);
+    sk_status ok = sk_local_may_read(lw, from);
+    ok = ok ? ok : sk_local_may_write(lw, to);
+    if (ok != SK_OK)
+        return ok;
+    sk_local_carry(lw->world, &lw->types[from.type], from, &lw->types[to.type], to, to.len, false);
     return SK_OK;
 }
 
@@ -208,7 +216,12 @@ static sk_status op_reduce(sk_wire *w, sk_part in, sk_part inout)
     local_wire *lw = (local_wire *)w;
     if (in.len != inout.len || in.type != inout.type || !lw->world->hooks.reduce)
         return SK_BADARG;
-    each_stretch(lw->world, &lw->types[in.type], in, &lw->types[in.type], inout, in.len, true);
+    sk_status ok = sk_local_may_read(lw, in);
+    ok = ok ? ok : sk_local_may_read(lw, inout);
+    ok = ok ? ok : sk_local_may_write(lw, inout);
+    if (ok != SK_OK)
+        return ok;
+    sk_local_carry(lw->world, &lw->types[in.type], in, &lw->types[in.type], inout, in.len, true);
     return SK_OK;
 }
 
@@ -250,6 +263,17 @@ sk_wire *sk_local_wire(sk_local *l, int rank, const sk_type *types)
         .finish = op_finish,
         .copy = op_copy,
         .reduce = op_reduce,
+        .open = sk_local_open,
+        .bay = sk_local_bay,
+        .publish = sk_local_publish,
+        .expose = sk_local_expose,
+        .await = sk_local_await,
+        .await_rank = sk_local_await_rank,
+        .fold = sk_local_fold,
+        .join = sk_local_join,
+        .read = sk_local_read,
+        .settle = sk_local_settle,
+        .pass = sk_local_pass,
     };
     l->wires[rank] = (local_wire){.wire.ops = &ops, .world = l, .types = types, .rank = rank};
     return &l->wires[rank].wire;
@@ -271,18 +295,25 @@ sk_status sk_local_run(sk_local *l, sk_run *runs)
 {
     l->messages = 0;
     l->stuck = l->nranks;
+    l->why[0] = '\0';
+    sk_status st = sk_local_begin_turns(l, runs);
+    if (st != SK_OK)
+        return st;
     for (int r = 0; r < l->nranks; r++)
-        make_ready(l, &l->wires[r]);
+        sk_local_wake(l, &l->wires[r]);
     while (l->ready_count) {
         int r = l->ready[l->ready_first];
         l->ready_first = (l->ready_first + 1) % l->nranks;
         l->ready_count--;
         l->wires[r].queued = false;
         bool over = runs[r].round == runs[r].sched->nrounds && runs[r].sched->nrounds;
-        if (!over && sk_run_poll(&runs[r]) != SK_AGAIN)
+        if (!over && sk_run_poll(&runs[r]) != SK_AGAIN) {
+            sk_local_next_round(&l->wires[r]);
+            runs[r].status = runs[r].status ? runs[r].status : l->wires[r].broken;
             l->stuck--;
+        }
     }
-    sk_status st = SK_OK;
+    sk_local_end_turns(l, runs);
     for (int r = 0; r < l->nranks && !st; r++)
         st = runs[r].status;
     sweep(l);
@@ -292,6 +323,11 @@ sk_status sk_local_run(sk_local *l, sk_run *runs)
 int sk_local_stuck(const sk_local *l)
 {
     return l->stuck;
+}
+
+const char *sk_local_why(const sk_local *l)
+{
+    return l->why;
 }
 
 int64_t sk_local_messages(const sk_local *l)

@@ -1,10 +1,9 @@
 /* run.c: walk the rounds of a schedule: start its transfers, do its local steps, wait for the
- * transfers, next round. */
-#include "exec/run.h"
-
+ * transfers, next round. Schedules with turns have a walk of their own, so that the others do not
+ * pay for them. */
 #include <string.h>
 
-#include "sched/packet.h"
+#include "exec/run_steps.h"
 
 void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
                  void *packets)
@@ -18,170 +17,77 @@ void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *rec
     }
 }
 
-static void note(sk_run *r, sk_status st)
-{
-    if (st != SK_OK && r->status == SK_OK)
-        r->status = st;
-}
+/* Twice in the code, with and without turns, so that those without never ask. */
+#define FOR_BOTH static inline __attribute__((always_inline))
 
-/* Integer arithmetic: MPI_BOTTOM is a null pointer with real offsets. */
-static sk_part part_of(const sk_run *r, const sk_span *s)
-{
-    return (sk_part){(void *)((uintptr_t)r->buf[s->buf] + (uintptr_t)s->off), s->len, s->type};
-}
-
-static char *packet_at(const sk_run *r, uint32_t packet)
-{
-    return (char *)r->buf[SK_SCRATCH] + r->sched->packets[packet].off;
-}
-
-/* The record at `at`, or false at the end or when it does not fit: packets come from the wire. */
-static bool record_at(const char *packet, int64_t used, int64_t at, sk_record *rec)
-{
-    if (used - at < (int64_t)sizeof *rec)
-        return false;
-    memcpy(rec, packet + at, sizeof *rec);
-    return rec->len >= 0 && rec->len <= used - at - (int64_t)sizeof *rec;
-}
-
-/* A new record at the end of a packet, its bytes taken from `data`. */
-static void append(sk_run *r, uint32_t packet, int64_t key, sk_part data)
-{
-    int64_t *used = &r->packet_used[packet];
-    sk_record rec = {.key = key, .len = data.len};
-    if (sk_record_bytes(rec.len) > r->sched->packets[packet].cap - *used) {
-        note(r, SK_TOOBIG);
-        return;
-    }
-    char *at = packet_at(r, packet) + *used;
-    memcpy(at, &rec, sizeof rec);
-    if (rec.len)
-        note(r,
-             r->wire->ops->copy(r->wire, data, (sk_part){at + sizeof rec, rec.len, SK_TYPE_BYTE}));
-    *used += sk_record_bytes(rec.len);
-}
-
-/* The bytes of record `lo` of the step's packet; false when it is absent. Keys rise, and records
- * are mostly asked for in that order: the search starts at the last one that was not beyond what
- * was looked for. packet_got is free to remember it once the packet has come. */
-static bool find(sk_run *r, const sk_step *st, sk_part *data)
-{
-    char *packet = packet_at(r, st->packet);
-    int64_t used = r->packet_used[st->packet], *last = &r->packet_got[st->packet], at = *last;
-    sk_record rec;
-    if (!record_at(packet, used, at, &rec) || rec.key > st->lo)
-        at = 0;
-    for (; record_at(packet, used, at, &rec) && rec.key <= st->lo; at += sk_record_bytes(rec.len)) {
-        *last = at;
-        if (rec.key == st->lo) {
-            *data = (sk_part){packet + at + sizeof rec, rec.len, SK_TYPE_BYTE};
-            return true;
-        }
-    }
-    return false;
-}
-
-static void get(sk_run *r, const sk_step *st)
-{
-    sk_part data;
-    if (!find(r, st, &data))
-        return;
-    if (data.len > st->b.len)
-        note(r, SK_TRUNCATE);
-    else if (data.len)
-        note(r, r->wire->ops->copy(r->wire, data,
-                                   (sk_part){part_of(r, &st->b).at, data.len, st->b.type}));
-}
-
-static void relay(sk_run *r, const sk_step *st)
-{
-    sk_part data;
-    if (find(r, st, &data))
-        append(r, (uint32_t)st->hi, st->peer, data);
-}
-
-/* The stretch of a packet that holds the keys lo <= key < hi. */
-static sk_part stretch(const sk_run *r, const sk_step *st)
-{
-    char *packet = packet_at(r, st->packet);
-    int64_t used = r->packet_used[st->packet], first = 0, end = 0;
-    sk_record rec;
-    bool found = false;
-    for (int64_t at = 0; record_at(packet, used, at, &rec); at += sk_record_bytes(rec.len)) {
-        if (rec.key < st->lo || rec.key >= st->hi)
-            continue;
-        if (!found)
-            first = at;
-        found = true;
-        end = at + sk_record_bytes(rec.len);
-    }
-    return (sk_part){packet + first, end - first, SK_TYPE_BYTE};
-}
-
-static void post(sk_run *r, const sk_step *st)
+FOR_BOTH void post(sk_run *r, const sk_step *st, bool turns)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_RECV:
-        note(r, ops->recv(r->wire, part_of(r, &st->b), st->peer, NULL));
+        sk_run_note(r, ops->recv(r->wire, sk_run_part(r, &st->b, turns), st->peer, NULL));
         break;
     case SK_STEP_SEND:
-        note(r, ops->send(r->wire, part_of(r, &st->a), st->peer));
+        sk_run_note(r, ops->send(r->wire, sk_run_part(r, &st->a, turns), st->peer));
         break;
     case SK_STEP_PRECV: {
-        int64_t used = r->packet_used[st->packet];
-        sk_part room = {packet_at(r, st->packet) + used, r->sched->packets[st->packet].cap - used,
-                        SK_TYPE_BYTE};
+        sk_part room = sk_run_packet_room(r, st->packet);
         r->packet_got[st->packet] = 0;
-        note(r, ops->recv(r->wire, room, st->peer, &r->packet_got[st->packet]));
+        sk_run_note(r, ops->recv(r->wire, room, st->peer, &r->packet_got[st->packet]));
         break;
     }
     case SK_STEP_PSEND:
-        note(r, ops->send(r->wire, stretch(r, st), st->peer));
+        sk_run_note(r, ops->send(r->wire, sk_run_packet_part(r, st), st->peer));
         break;
     default:
         break;
     }
 }
 
-static void work(sk_run *r, const sk_step *st)
+FOR_BOTH void work(sk_run *r, const sk_step *st, bool turns)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_COPY:
-        note(r, ops->copy(r->wire, part_of(r, &st->a), part_of(r, &st->b)));
+        sk_run_note(
+            r, ops->copy(r->wire, sk_run_part(r, &st->a, turns), sk_run_part(r, &st->b, turns)));
         break;
     case SK_STEP_REDUCE:
-        note(r, ops->reduce(r->wire, part_of(r, &st->a), part_of(r, &st->b)));
+        sk_run_note(
+            r, ops->reduce(r->wire, sk_run_part(r, &st->a, turns), sk_run_part(r, &st->b, turns)));
         break;
     case SK_STEP_PUT:
-        append(r, st->packet, st->lo, part_of(r, &st->a));
+        sk_run_put(r, st->packet, st->lo, sk_run_part(r, &st->a, turns));
         break;
     case SK_STEP_GET:
-        get(r, st);
+        sk_run_get(r, st, sk_run_part(r, &st->b, turns));
         break;
     case SK_STEP_RELAY:
-        relay(r, st);
+        sk_run_relay(r, st);
+        break;
+    case SK_STEP_EXPOSE:
+        if (turns)
+            sk_run_expose(r, st);
         break;
     default:
         break;
     }
 }
 
-static void start_round(sk_run *r, const sk_round *rd)
+FOR_BOTH void start_round(sk_run *r, const sk_round *rd, bool turns)
 {
-    const sk_step *st = &r->sched->steps[rd->first];
+    const sk_step *st = &r->sched->steps[rd->first + (turns ? rd->nhead : 0)];
     uint32_t transfers = rd->nrecv + rd->nsend;
     for (uint32_t i = 0; i < transfers; i++)
-        post(r, &st[i]);
+        post(r, &st[i], turns);
     for (uint32_t i = 0; i < rd->nlocal; i++)
-        work(r, &st[transfers + i]);
+        work(r, &st[transfers + i], turns);
 }
 
 static void end_round(sk_run *r, const sk_round *rd)
 {
     for (uint32_t i = 0; r->packet_used && i < rd->nrecv; i++) {
-        const sk_step *st = &r->sched->steps[rd->first + i];
+        const sk_step *st = &r->sched->steps[rd->first + rd->nhead + i];
         if (st->kind == SK_STEP_PRECV) {
             r->packet_used[st->packet] += r->packet_got[st->packet];
             r->packet_got[st->packet] = 0;
@@ -191,52 +97,96 @@ static void end_round(sk_run *r, const sk_round *rd)
     r->posted = false;
 }
 
+/* A round that is no more than one plain send and one plain receive, of the kind wires do best. */
+FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool turns)
+{
+    const sk_wire_ops *ops = r->wire->ops;
+    if (!ops->exchange || rd->nrecv > 1 || rd->nsend > 1 || rd->nlocal)
+        return false;
+    const sk_step *recv = &r->sched->steps[rd->first + (turns ? rd->nhead : 0)],
+                  *send = recv + rd->nrecv;
+    if ((rd->nrecv && recv->kind != SK_STEP_RECV) || (rd->nsend && send->kind != SK_STEP_SEND))
+        return false;
+    sk_part none = {0};
+    sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, &send->a, turns) : none,
+                                 rd->nsend ? send->peer : -1,
+                                 rd->nrecv ? sk_run_part(r, &recv->b, turns) : none,
+                                 rd->nrecv ? recv->peer : -1));
+    return true;
+}
+
+/* ---- with turns ---- */
+
+static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
+{
+    if (!r->posted) {
+        sk_run_pass(r, rd->passed);
+        if (sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
+            return SK_AGAIN;
+        if (block && !rd->nwait && rd->nrecv + rd->nsend && try_exchange(r, rd, true)) {
+            end_round(r, rd);
+            return SK_OK;
+        }
+        start_round(r, rd, true);
+        r->posted = true;
+    }
+    if (sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
+        return SK_AGAIN;
+    sk_status st = SK_OK;
+    while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, block)) == SK_AGAIN)
+        if (!block)
+            return SK_AGAIN;
+    sk_run_note(r, st);
+    end_round(r, rd);
+    return SK_OK;
+}
+
+static sk_status run_with_turns(sk_run *r, bool block)
+{
+    const struct sk_sched_view *v = r->sched;
+    while (r->round < v->nrounds)
+        if (round_with_turns(r, &v->rounds[r->round], block) == SK_AGAIN)
+            return SK_AGAIN;
+    sk_run_pass(r, v->nturns);
+    return r->status;
+}
+
+/* ---- without ---- */
+
 sk_status sk_run_poll(sk_run *r)
 {
+    if (r->sched->nturns)
+        return run_with_turns(r, false);
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
         if (!r->posted) {
-            start_round(r, rd);
+            start_round(r, rd, false);
             r->posted = true;
         }
         if (rd->nrecv + rd->nsend) {
             sk_status st = r->wire->ops->finish(r->wire, false);
             if (st == SK_AGAIN)
                 return SK_AGAIN;
-            note(r, st);
+            sk_run_note(r, st);
         }
         end_round(r, rd);
     }
     return r->status;
 }
 
-/* A round that is no more than one plain send and one plain receive, of the kind wires do best. */
-static bool try_exchange(sk_run *r, const sk_round *rd)
-{
-    const sk_wire_ops *ops = r->wire->ops;
-    if (!ops->exchange || rd->nrecv > 1 || rd->nsend > 1 || rd->nlocal)
-        return false;
-    const sk_step *recv = &r->sched->steps[rd->first], *send = recv + rd->nrecv;
-    if ((rd->nrecv && recv->kind != SK_STEP_RECV) || (rd->nsend && send->kind != SK_STEP_SEND))
-        return false;
-    sk_part none = {0};
-    note(r, ops->exchange(r->wire, rd->nsend ? part_of(r, &send->a) : none,
-                          rd->nsend ? send->peer : -1, rd->nrecv ? part_of(r, &recv->b) : none,
-                          rd->nrecv ? recv->peer : -1));
-    return true;
-}
-
 sk_status sk_run_wait(sk_run *r)
 {
+    if (r->sched->nturns)
+        return run_with_turns(r, true);
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
-        if (r->posted || !try_exchange(r, rd)) {
+        if (r->posted || !try_exchange(r, rd, false)) {
             if (!r->posted)
-                start_round(r, rd);
+                start_round(r, rd, false);
             sk_status st = SK_OK;
             while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, true)) == SK_AGAIN)
                 ;
-            note(r, st);
+            sk_run_note(r, st);
         }
         end_round(r, rd);
     }

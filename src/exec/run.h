@@ -13,7 +13,9 @@ typedef struct sk_run {
     int64_t *packet_used; /* one per packet of the schedule, NULL when there are none */
     int64_t *packet_got;
     uint32_t round;
-    bool posted; /* the round's transfers are under way */
+    uint32_t step;   /* of the heads, or of the waiting steps, of a round with turns */
+    uint32_t passed; /* turns that are over */
+    bool posted;     /* the round's transfers are under way */
     sk_status status;
 } sk_run;
 

@@ -13,7 +13,7 @@ typedef struct sk_part {
     void *at;
     int64_t len;
     uint32_t type;
-} sk_part;
+} sk_part; /* of `fold` and `join`: `at` of a bay is its offset, which is the same in all bays */
 
 typedef struct sk_wire sk_wire;
 
@@ -32,6 +32,24 @@ typedef struct sk_wire_ops {
 
     /* Optional: one send, one receive (or one of them, the other's peer < 0), start to end. */
     sk_status (*exchange)(sk_wire *w, sk_part from, int to_peer, sk_part to, int from_peer);
+
+    /* Turns (see sched.h); NULL: this wire has no shared memory, and schedules on it no turns. With
+     * `block` they wait; without, or where the wire cannot, SK_AGAIN says: ask again, nothing was
+     * done. Turns count from 0 in every run. */
+    sk_status (*open)(sk_wire *w, uint32_t turn, bool block);
+    void *(*bay)(sk_wire *w, uint32_t buf, int owner); /* where this bay lies; of an open or
+                                                        * published turn. Owner -1: my own */
+    void (*publish)(sk_wire *w, uint32_t turn);
+    void (*expose)(sk_wire *w, sk_part what, void *place);
+    sk_status (*await)(sk_wire *w, uint32_t turn, int lo, int hi, bool block); /* mates lo .. hi-1
+                                                                                * have published;
+                                                                                * hi -1: all */
+    sk_status (*await_rank)(sk_wire *w, uint32_t turn, int rank, bool block);
+    sk_status (*fold)(sk_wire *w, uint32_t turn, int lo, int hi, sk_part bay, sk_part to);
+    sk_status (*join)(sk_wire *w, uint32_t turn, sk_part bay, sk_part to, bool block);
+    sk_status (*read)(sk_wire *w, int rank, const void *place, int64_t at, sk_part to);
+    sk_status (*settle)(sk_wire *w, uint32_t turn, bool block);
+    void (*pass)(sk_wire *w, uint32_t turns); /* turns below this one are over at this rank */
 } sk_wire_ops;
 
 struct sk_wire {

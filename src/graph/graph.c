@@ -128,3 +128,13 @@ int sk_graph_out_slots(const sk_graph *g, int target, int *first)
 {
     return slots(g->out, g->out_sorted, g->nout_sorted, target, first);
 }
+
+int sk_graph_parallel(const sk_graph *g)
+{
+    int most = 0, first;
+    for (int i = 0; i < g->ntargets; i++) {
+        int n = sk_graph_out_slots(g, g->targets[i], &first);
+        most = n > most ? n : most;
+    }
+    return most;
+}

@@ -43,4 +43,7 @@ sk_status sk_graph_cart(int ndims, const int *dims, const int *periods, int rank
 int sk_graph_in_slots(const sk_graph *g, int source, int *first);
 int sk_graph_out_slots(const sk_graph *g, int target, int *first);
 
+/* Most edges from this rank to one of its targets. */
+int sk_graph_parallel(const sk_graph *g);
+
 #endif

@@ -70,7 +70,7 @@ static bool new_socket(const sitter *s, int i)
 /* An empty machine with room for its arrays behind it: one allocation. */
 static sk_machine *room(int nranks, int nnodes, int nsockets)
 {
-    size_t n = (size_t)nranks, ints = 5 * n + (size_t)nnodes + (size_t)nsockets + 2;
+    size_t n = (size_t)nranks, ints = 7 * n + (size_t)nnodes + (size_t)nsockets + 2;
     sk_machine *m = calloc(1, sizeof *m + ints * sizeof(int));
     if (!m)
         return NULL;
@@ -79,7 +79,9 @@ static sk_machine *room(int nranks, int nnodes, int nsockets)
     m->core = m->socket + n;
     m->order = m->core + n;
     m->place = m->order + n;
-    m->node_first = m->place + n;
+    m->mates = m->place + n;
+    m->mate = m->mates + n;
+    m->node_first = m->mate + n;
     m->socket_first = m->node_first + nnodes + 1;
     m->nranks = nranks;
     return m;
@@ -91,6 +93,18 @@ static int widest(const int *first, int n)
     for (int i = 0; i < n; i++)
         most = first[i + 1] - first[i] > most ? first[i + 1] - first[i] : most;
     return most;
+}
+
+/* Ranks come in rising order to their nodes. */
+static void count_mates(sk_machine *m)
+{
+    for (int rank = 0; rank < m->nranks; rank++) {
+        int *seen = &m->mate[m->node_first[m->node[rank]]]; /* a count, until it is overwritten */
+        m->mates[m->node_first[m->node[rank]] + (*seen)++] = rank;
+    }
+    for (int i = 0; i < m->nnodes; i++)
+        for (int k = m->node_first[i]; k < m->node_first[i + 1]; k++)
+            m->mate[m->mates[k]] = k - m->node_first[i];
 }
 
 /* Sitters sorted by place take their places. */
@@ -112,6 +126,7 @@ static void sit_down(sk_machine *m, const sitter *s)
     }
     m->node_first[m->nnodes] = m->nranks;
     m->socket_first[m->nsockets] = m->nranks;
+    count_mates(m);
     m->most_on_node = widest(m->node_first, m->nnodes);
     m->most_on_socket = widest(m->socket_first, m->nsockets);
 }

@@ -31,6 +31,8 @@ typedef struct sk_machine {
     int *place;         /* of each rank in that order */
     int *node_first;    /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
     int *socket_first;  /* nsockets + 1, the same for sockets */
+    int *mates;         /* ranks by node, then rank: those of node i are mates[node_first[i] ...] */
+    int *mate;          /* of each rank, its number among its mates */
     int most_on_node;   /* ranks on the fullest node */
     int most_on_socket;
     int cores;     /* of a node; 0: not known. Equal on all ranks */
@@ -47,6 +49,20 @@ void sk_machine_free(sk_machine *m);
  * up in the order of the map; more are an error. On failure `err` says what is wrong and what would
  * be right. */
 sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char *err, size_t size);
+
+/* The ranks of `rank`'s node in rising order, and how many they are. */
+static inline const int *sk_machine_mates(const sk_machine *m, int rank, int *n)
+{
+    const int *first = &m->node_first[m->node[rank]];
+    *n = first[1] - first[0];
+    return &m->mates[first[0]];
+}
+
+/* Do ranks have to share cores somewhere? */
+static inline bool sk_machine_crowded(const sk_machine *m)
+{
+    return m->cores > 0 && m->most_on_node > m->cores;
+}
 
 static inline sk_level sk_machine_level(const sk_machine *m, int a, int b)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/dtype.h"
+#include "mpi/kernel_of.h"
 #include "mpi/topo.h"
 
 /* Which parts of the arguments count at this rank. */
@@ -120,6 +121,8 @@ static bool read_reduction(const sk_args *a, sk_asked *out)
     if (!d || !sk_reducible(a->op, d, &c->ordered, &predefined))
         return false;
     out->lasting &= predefined;
+    c->builtin = predefined;
+    out->kernel = predefined ? sk_kernel_of(a->op, a->stype) : NULL;
     c->recv.type = c->send.type;
     if (a->coll == SK_REDUCE_SCATTER_BLOCK) {
         c->recv.count = a->rcount;
@@ -208,7 +211,11 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
                           .rank = c->rank,
                           .root = a->root,
                           .in_place = in_place,
-                          .ntypes = 1};
+                          .ntypes = 1,
+                          .machine = c->machine,
+                          .room = a->alone ? 0 : c->room,
+                          .direct = c->direct};
+    out->kernel = NULL;
     if (sk_coll_neighbor(a->coll)) {
         if (in_place)
             return false;

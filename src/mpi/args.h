@@ -2,11 +2,13 @@
 #ifndef SK_ARGS_H
 #define SK_ARGS_H
 
+#include "exec/kernel.h"
 #include "mpi/comm.h"
 
 typedef struct sk_args {
     sk_coll coll;
     bool wide;  /* arrays hold MPI_Count and MPI_Aint, not int */
+    bool alone; /* outlives its call: node mates share no memory in it */
     bool aints; /* displacements are MPI_Aint in any case, in bytes */
     int root;
     const void *sbuf;
@@ -27,6 +29,7 @@ typedef struct sk_asked {
     MPI_Datatype handles_few[3];
     const MPI_Datatype *handles; /* of call.types */
     void *send, *recv;           /* buffers as schedules see them */
+    sk_kernel_fn *kernel;        /* reductions: NULL, the host must */
     bool lasting;                /* no handle that could be freed and given out again */
 } sk_asked;
 

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "mpi/node.h"
 #include "mpi/recent.h"
+#include "mpi/request.h"
 #include "mpi/topo.h"
 
 enum { BEING_CLEARED = -1 };
@@ -33,6 +35,7 @@ static void clear(sk_comm *c)
     c->wire_state = SK_WIRE_NONE;
     sk_plans_free(c->plans);
     c->plans = NULL;
+    sk_node_free(c);
     sk_topo_free(c->topo);
     c->topo = NULL;
     sk_recent_free(c->recent);
@@ -142,6 +145,22 @@ sk_status sk_comm_wire(sk_comm *c)
     PMPI_Comm_set_errhandler(c->wire, MPI_ERRORS_RETURN);
     atomic_store_explicit(&c->wire_state, SK_WIRE_READY, memory_order_release);
     return SK_OK;
+}
+
+bool sk_comm_wait_wired(sk_comm *c)
+{
+    while (!sk_comm_wired(c)) {
+        pthread_mutex_lock(&sk_proc.lock);
+        sk_status st = sk_comm_wire(c);
+        pthread_mutex_unlock(&sk_proc.lock);
+        if (st != SK_OK && st != SK_AGAIN)
+            return false;
+        if (st == SK_AGAIN) {
+            sk_progress();
+            sk_relax();
+        }
+    }
+    return true;
 }
 
 void *sk_comm_room(void **room, size_t *have, size_t size)

@@ -3,6 +3,7 @@
 #ifndef SK_COMM_H
 #define SK_COMM_H
 
+#include "board/board.h"
 #include "mpi/process.h"
 #include "select/plan.h"
 
@@ -23,6 +24,14 @@ typedef struct sk_comm {
     sk_plans *plans;
     sk_plans_stats counted; /* part of the plans' statistics already in the report */
     atomic_int users; /* 1 for the attribute, 1 for each collective under way; 0: in the pool */
+
+    /* What node.c finds out, in the call number SKEIN_FIND or soon after. */
+    int64_t calls;
+    bool found;          /* it has tried */
+    sk_machine *machine; /* NULL: not known */
+    sk_board *board;     /* NULL: no shared memory */
+    int64_t room;        /* of its bays; the same on all ranks, as is all of this */
+    bool direct;         /* node mates can read each other's memory */
 
     struct sk_topo *topo;     /* NULL: none, or not used yet: see topo.h */
     struct sk_recent *recent; /* shapes seen last: see recent.h */
@@ -54,6 +63,17 @@ static inline bool sk_comm_wired(const sk_comm *c)
 {
     return c->nranks == 1 ||
            atomic_load_explicit(&c->wire_state, memory_order_acquire) == SK_WIRE_READY;
+}
+
+bool sk_comm_wait_wired(sk_comm *c); /* without the process lock; false: it failed */
+
+/* A tag for a collective that all ranks take part in. */
+static inline int sk_comm_tag(sk_comm *c)
+{
+    int tag = (int)c->next_tag++;
+    if (c->next_tag == sk_proc.tags)
+        c->next_tag = 0;
+    return tag;
 }
 
 /* Without the process lock: the host may call back, and so release, while it holds a lock of its

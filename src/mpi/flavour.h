@@ -37,6 +37,7 @@
 #define SK_HAVE_PROBE         0 /* it has, but looks again and again while it waits */
 #define SK_HAVE_IALLGATHER    0 /* it has, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
+#define SK_HAVE_BOARD         0
 #else
 #define SK_HAVE_NEXT          1
 #define SK_HAVE_IDUP          1
@@ -47,6 +48,7 @@
 #define SK_HAVE_PROBE         1
 #define SK_HAVE_IALLGATHER    1
 #define SK_HAVE_ENVELOPE      1
+#define SK_HAVE_BOARD         1
 #endif
 
 #define SK_HAVE_LARGE (MPI_VERSION >= 4) /* the _c forms */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/board_wire.h"
 #include "mpi/request.h"
 
 size_t sk_mpi_wire_bytes(uint32_t n)
@@ -262,6 +263,11 @@ static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout)
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     const sk_type *t = &w->types[in.type];
     int64_t n = in.len / t->size;
+    if (w->kernel) {
+        const void *both[2] = {in.at, inout.at};
+        w->kernel(inout.at, both, 2, n);
+        return SK_OK;
+    }
     for (int64_t i = 0; i < n; i += INT_MAX) {
         int count = (int)(n - i < INT_MAX ? n - i : INT_MAX);
         uintptr_t step = (uintptr_t)(i * t->extent);
@@ -281,4 +287,17 @@ const sk_wire_ops sk_mpi_wire_ops = {
     .copy = wire_copy,
     .reduce = wire_reduce,
     .exchange = wire_exchange,
+#if SK_HAVE_BOARD
+    .open = sk_board_wire_open,
+    .bay = sk_board_wire_bay,
+    .publish = sk_board_wire_publish,
+    .expose = sk_board_wire_expose,
+    .await = sk_board_wire_await,
+    .await_rank = sk_board_wire_await_rank,
+    .fold = sk_board_wire_fold,
+    .join = sk_board_wire_join,
+    .read = sk_board_wire_read,
+    .settle = sk_board_wire_settle,
+    .pass = sk_board_wire_pass,
+#endif
 };

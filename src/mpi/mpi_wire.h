@@ -1,8 +1,12 @@
-/* mpi_wire.h: the wire made of the host's point-to-point messages. */
+/* mpi_wire.h: the wire made of the host's point-to-point messages and, where node mates share
+ * memory, of a board. */
 #ifndef SK_MPI_WIRE_H
 #define SK_MPI_WIRE_H
 
+#include "board/board.h"
+#include "exec/kernel.h"
 #include "exec/wire.h"
+#include "machine/machine.h"
 #include "mpi/process.h"
 
 /* What becomes of a receive when it is over. */
@@ -17,6 +21,7 @@ typedef struct sk_mpi_wire {
     MPI_Comm comm;
     int tag;
     MPI_Op op;
+    sk_kernel_fn *kernel; /* of the operation; NULL: the host must reduce */
     const sk_type *types; /* layouts, and the handles behind them; [0] is the byte */
     const MPI_Datatype *handles;
     MPI_Request *reqs; /* room for the largest round */
@@ -24,6 +29,11 @@ typedef struct sk_mpi_wire {
     sk_landing *landing; /* one per request */
     int nreqs;
     int error; /* first MPI error */
+
+    sk_board *board; /* NULL: schedules without turns only */
+    const int *mate; /* of each rank on its node */
+    const sk_turn_room *turns;
+    uint32_t nturns, placed; /* turns of the schedule, and those the board knows */
 } sk_mpi_wire;
 
 extern const sk_wire_ops sk_mpi_wire_ops;
@@ -36,5 +46,9 @@ bool sk_host_may_wait(void);
  */
 size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
+
+/* The turns of a schedule go over this board: see board_wire.c. `sign`: of the plan. */
+void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
+                       const struct sk_sched_view *v, uint32_t sign);
 
 #endif

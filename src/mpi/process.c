@@ -56,6 +56,13 @@ static bool own_session(void)
     return on == 1 && getsid(0) == getpid();
 }
 
+void sk_wait_sharing(void)
+{
+    const char *wait = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_WAIT);
+    if (sk_proc.wait == SK_WAIT_SPIN && strcmp(wait, "auto") == 0)
+        sk_proc.wait = own_session() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
+}
+
 static sk_wait how_to_wait(const sk_settings *set)
 {
     const char *wait = sk_settings_text(set, SK_SET_WAIT);
@@ -109,6 +116,7 @@ static int start_locked(void)
         refuse("out of memory");
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.wait = how_to_wait(set);
+    sk_proc.find_after = sk_settings_int(set, SK_SET_FIND);
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     sk_proc.threads = level == MPI_THREAD_MULTIPLE;

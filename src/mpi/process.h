@@ -26,6 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
+    int64_t find_after;         /* calls on a communicator before its ranks ask who sits where */
     bool threads;               /* several threads may be inside at once */
     bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
     atomic_bool hooked;         /* see hook.c */
@@ -87,6 +88,9 @@ static inline bool sk_busy(void)
 
 /* Nothing to do: give the core away when it is wanted. */
 void sk_relax(void);
+
+/* It has turned out that ranks share cores: wait as that asks for, unless told how. */
+void sk_wait_sharing(void);
 
 void sk_process_end(void); /* in MPI_Finalize: print the report, free everything */
 

@@ -15,6 +15,7 @@ struct place {
     char *arrays; /* copies of the user's, one after the other */
     MPI_Datatype few[FEW_HANDLES];
     MPI_Datatype *handles; /* few, or allocated */
+    sk_kernel_fn *kernel;
 };
 
 struct sk_recent {
@@ -104,7 +105,8 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
     const struct place *p = place_of(a, r);
     if (!p->plan || p->args.coll != a->coll || p->args.scount != a->scount ||
         p->args.rcount != a->rcount || p->args.stype != a->stype || p->args.rtype != a->rtype ||
-        p->args.op != a->op || p->args.root != a->root || p->buffers != buffers_of(a))
+        p->args.op != a->op || p->args.root != a->root || p->args.alone != a->alone ||
+        p->buffers != buffers_of(a))
         return NULL;
     if (has_arrays(a) || p->arrays) {
         if (!has_arrays(a) || !p->arrays || p->args.wide != a->wide || !same_arrays(a, c, p))
@@ -117,6 +119,7 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
     out->handles = p->handles;
     out->send = (void *)(uintptr_t)a->sbuf;
     out->recv = a->rbuf;
+    out->kernel = p->kernel;
     return p->plan;
 }
 
@@ -158,6 +161,7 @@ void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan 
     }
     memcpy(p->handles, asked->handles, n * sizeof(MPI_Datatype));
     p->plan = plan;
+    p->kernel = asked->kernel;
     p->version = version_of(a, c);
     p->args = *a;
     p->buffers = buffers_of(a);

@@ -36,16 +36,24 @@ static int64_t this_node(void)
 }
 
 #if SK_HAVE_BINDING
+int sk_cpus_here(uint64_t *which)
+{
+    size_t size = CPU_ALLOC_SIZE((size_t)sysconf(_SC_NPROCESSORS_CONF));
+    cpu_set_t *set = CPU_ALLOC((size_t)sysconf(_SC_NPROCESSORS_CONF));
+    int n = 0;
+    if (set && sched_getaffinity(0, size, set) == 0) {
+        n = CPU_COUNT_S(size, set);
+        *which = mix(0xcbf29ce484222325u, (const char *)set, size);
+    }
+    CPU_FREE(set);
+    return n;
+}
+
 /* May it run anywhere? Then it has no seat inside the node, and looking for one takes long. */
 static bool is_free(void)
 {
-    long cpus = sysconf(_SC_NPROCESSORS_CONF);
-    size_t size = CPU_ALLOC_SIZE((size_t)cpus);
-    cpu_set_t *set = CPU_ALLOC((size_t)cpus);
-    bool all = set && sched_getaffinity(0, size, set) == 0 &&
-               CPU_COUNT_S(size, set) >= sysconf(_SC_NPROCESSORS_ONLN);
-    CPU_FREE(set);
-    return all;
+    uint64_t which;
+    return sk_cpus_here(&which) >= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static bool load(hwloc_topology_t topo)
@@ -75,6 +83,12 @@ static void read_binding(sk_seat *seat)
     }
     hwloc_bitmap_free(set);
     hwloc_topology_destroy(topo);
+}
+#else
+int sk_cpus_here(uint64_t *which)
+{
+    *which = 0;
+    return 0;
 }
 #endif
 

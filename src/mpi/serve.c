@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/hook.h"
+#include "mpi/node.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
 #include "mpi/topo.h"
@@ -24,14 +25,6 @@ static bool left_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_rea
     return to_host(a, why);
 }
 
-static int next_tag(sk_comm *c)
-{
-    int tag = (int)c->next_tag++;
-    if (c->next_tag == sk_proc.tags)
-        c->next_tag = 0;
-    return tag;
-}
-
 static int next_persist_tag(sk_comm *c)
 {
     int tag = (int)(sk_proc.tags + c->next_persist_tag++);
@@ -48,23 +41,6 @@ static void count_plans(sk_comm *c)
                         now.evicted - c->counted.evicted);
         c->counted = now;
     }
-}
-
-static int wire_comm(sk_comm *c, MPI_Comm *out)
-{
-    while (!sk_comm_wired(c)) {
-        pthread_mutex_lock(&sk_proc.lock);
-        sk_status st = sk_comm_wire(c);
-        pthread_mutex_unlock(&sk_proc.lock);
-        if (st != SK_OK && st != SK_AGAIN)
-            return MPI_ERR_OTHER;
-        if (st == SK_AGAIN) {
-            sk_progress();
-            sk_relax();
-        }
-    }
-    *out = c->nranks == 1 ? sk_proc.self : c->wire;
-    return MPI_SUCCESS;
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)
@@ -90,7 +66,8 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
                      .op = op,
                      .types = v->types,
                      .handles = asked->handles,
-                     .tag = next_tag(c)};
+                     .kernel = asked->kernel,
+                     .tag = sk_comm_tag(c)};
     size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
     size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
     char *room = sk_comm_room(&c->scratch, &c->scratch_size,
@@ -98,9 +75,11 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
     if (!room)
         return MPI_ERR_NO_MEM;
     sk_mpi_wire_room(&w, room + scratch + packets, v->max_transfers);
-    int rc = wire_comm(c, &w.comm);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    if (!sk_comm_wait_wired(c))
+        return MPI_ERR_OTHER;
+    w.comm = c->nranks == 1 ? sk_proc.self : c->wire;
+    if (v->nturns)
+        sk_mpi_wire_board(&w, c->board, c->machine, v, plan->sign);
     sk_run run;
     sk_run_init(&run, plan->sched, &w.base, asked->send, asked->recv, room, room + scratch);
     return result_of(sk_run_wait(&run), &w);
@@ -139,7 +118,8 @@ static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *
         return NULL;
     op->send = asked->send;
     op->recv = asked->recv;
-    op->wire = (sk_mpi_wire){.base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op};
+    op->wire = (sk_mpi_wire){
+        .base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op, .kernel = asked->kernel};
     if (plan ? !fit_op(op, asked, plan) : !(op->asked = sk_asked_copy(asked))) {
         free(op);
         return NULL;
@@ -191,7 +171,7 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
         op->wire.tag = next_persist_tag(c);
         rc = sk_persist_add(op);
     } else {
-        op->wire.tag = next_tag(c);
+        op->wire.tag = sk_comm_tag(c);
         rc = sk_op_start(op);
     }
     if (rc != MPI_SUCCESS) {
@@ -209,9 +189,9 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
 
 static void want_setup(sk_topo *t, sk_comm *c)
 {
-    int tag = next_tag(c);
+    int tag = sk_comm_tag(c);
     for (int i = 1; i < SK_SETUP_TAGS; i++)
-        next_tag(c);
+        sk_comm_tag(c);
     sk_topo_want(t, tag);
 }
 
@@ -249,6 +229,8 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     sk_comm *c = sk_comm_get(a->comm);
     if (!c)
         return to_host(a, SK_HOST_ARGS);
+    if (!c->inter)
+        sk_node_count(c, form == SK_BLOCKING);
     if (c->left >> a->coll & 1 && form == SK_BLOCKING && !c->outlived)
         return to_host(a, SK_HOST_SAME);
     if (c->inter)
@@ -258,6 +240,7 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
         return to_host(a, SK_HOST_ARGS);
     sk_args_significant(a, c);
+    a->alone = form != SK_BLOCKING;
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
     sk_asked asked;
     sk_status st = SK_OK;
@@ -291,8 +274,7 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return to_host(a, SK_HOST_SAME);
     if (form == SK_BLOCKING) {
         *rc = run_now(c, &asked, a->op, plan);
-        sk_report_served(sk_proc.report, plan->algo_index, plan->bytes,
-                         sk_proc.reporting ? PMPI_Wtime() - since : 0);
+        sk_served(plan, since);
     } else
         *rc = start_later(c, &asked, a->op, plan, form, request);
     if (*rc != MPI_SUCCESS)

@@ -22,7 +22,8 @@ typedef struct seat_note { /* what a rank says of itself */
     int32_t cores, targets, sources, traits;
 } seat_note;
 
-enum { IDLE = 1, PARALLEL = 2, ALONE = 4 }; /* traits: see sk_topo */
+/* Traits: see sk_topo; above them the most edges from this rank to another. */
+enum { IDLE = 1, PARALLEL = 2, ALONE = 4, EDGES_SHIFT = 8, MOST_EDGES = 1 << 20 };
 
 enum { NOTE_NEAR, NOTE_SEEN = SK_NLEVELS, NNOTES = SK_NLEVELS + 4 };
 
@@ -109,6 +110,8 @@ static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
         mine->traits |= PARALLEL;
     if (!sk_hook_works())
         mine->traits |= ALONE;
+    int edges = sk_graph_parallel(g);
+    mine->traits |= (edges < MOST_EDGES ? edges : MOST_EDGES) << EDGES_SHIFT;
     return ask(s, START_ALLGATHER(s->seats, (int)sizeof *mine, c->wire, &s->request));
 }
 
@@ -128,6 +131,8 @@ static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
         t->lonely |= (note->traits & IDLE) != 0;
         t->parallel |= (note->traits & PARALLEL) != 0;
         t->alone |= (note->traits & ALONE) != 0;
+        int edges = note->traits >> EDGES_SHIFT;
+        t->hood.parallel = edges > t->hood.parallel ? edges : t->hood.parallel;
         cores = note->cores < cores ? note->cores : cores;
         t->size.edges += note->targets;
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
@@ -135,6 +140,8 @@ static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
     }
     st = sk_machine_new(c->nranks, seats, cores, &t->machine);
     t->hood.machine = t->machine;
+    t->hood.lonely = t->lonely;
+    t->hood.parallel += t->hood.parallel == 0;
 out:
     free(seats);
     return st;
@@ -175,8 +182,10 @@ static unsigned forced_methods(void)
     unsigned set = 0;
     for (int coll = 0; coll < SK_NCOLLS; coll++) {
         const sk_algo *a = sk_select_forced(sk_proc.select, (sk_coll)coll);
-        if (a && sk_coll_neighbor((sk_coll)coll))
-            set |= 1u << sk_method_find(a->name);
+        int method =
+            a && sk_coll_neighbor((sk_coll)coll) ? (int)sk_method_find(a->name) : SK_NMETHODS;
+        if (method < SK_NMETHODS)
+            set |= 1u << method;
     }
     return set;
 }
@@ -345,17 +354,6 @@ static void finish(sk_setup *s, sk_topo *t)
         account(s, t);
 }
 
-_Static_assert(SK_NCOLLS <= 32, "sk_comm.left has a bit for every collective");
-
-/* With no pattern that ever pays, a message per edge is the choice for all sizes. */
-static void leave(const sk_topo *t, sk_comm *c)
-{
-    for (int coll = 0; coll < SK_NCOLLS && t->settled; coll++)
-        if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_may(t, (sk_coll)coll) &&
-            !sk_select_forced(sk_proc.select, (sk_coll)coll))
-            c->left |= UINT32_C(1) << coll;
-}
-
 /* ---- the machine ---- */
 
 static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
@@ -432,7 +430,7 @@ sk_status sk_topo_poll(sk_topo *t, sk_comm *c, int number, bool block)
         else if (t->setup->at == AT_END) {
             sk_setup_free(t->setup);
             t->setup = NULL;
-            leave(t, c);
+            sk_topo_leave(t, c);
             t->done++;
         }
     }

@@ -171,3 +171,15 @@ bool sk_topo_host_may(const sk_topo *t, sk_coll coll)
         return false;
     return !t->parallel || coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLGATHERV;
 }
+
+_Static_assert(SK_NCOLLS <= 32, "sk_comm.left has a bit for every collective");
+
+void sk_topo_leave(const sk_topo *t, sk_comm *c)
+{
+    if (!c->found || c->room || !t->settled)
+        return;
+    for (int coll = 0; coll < SK_NCOLLS; coll++)
+        if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_may(t, (sk_coll)coll) &&
+            !sk_select_forced(sk_proc.select, (sk_coll)coll))
+            c->left |= UINT32_C(1) << coll;
+}

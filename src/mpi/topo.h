@@ -56,6 +56,9 @@ bool sk_topo_read(MPI_Comm comm, int nranks, int rank, sk_graph **out);
  * of this node. */
 sk_seat sk_seat_here(int *cores);
 
+/* The cores this process may run on, and a number that tells sets of them apart. 0: not known. */
+int sk_cpus_here(uint64_t *which);
+
 void sk_topo_note(sk_topo *t, const sk_call *c);
 
 /* Count a call. True: the ranks compare notes before it is served. Then ask for it, with the first
@@ -82,6 +85,10 @@ sk_status sk_topo_wait(sk_topo *t, sk_comm *c);
  * ado, but waits badly when it has to share cores and does not yield, and orders the blocks of
  * parallel edges as it likes. The same on all ranks. */
 bool sk_topo_host_may(const sk_topo *t, sk_coll coll);
+
+/* With no pattern that ever pays, and no memory to share, a message per edge is the choice for all
+ * sizes: mark the collectives that may be left to the host at once. */
+void sk_topo_leave(const sk_topo *t, sk_comm *c);
 
 void sk_setup_free(struct sk_setup *s);
 

@@ -15,6 +15,8 @@ typedef struct sk_hood {
     int64_t ride;    /* v and w forms: blocks up to these bytes are combined */
     int64_t typical; /* v and w forms: agreed bytes of a block, for the choice */
     int window;      /* most transfers of a rank under way; 0: no limit */
+    int parallel;    /* most edges from one rank to another, at least 1; 0: not known */
+    bool lonely;     /* some rank has no neighbours: it does not know the size of equal blocks */
     int64_t version; /* counts changes of all these */
 } sk_hood;
 

@@ -9,9 +9,15 @@ sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
         const sk_parcel *parcel = &v->parcels[h->first];
         sk_level level = sk_machine_level(m, v->rank, h->peer);
         load.messages[level]++;
-        load.parcels[level] += h->n;
+        int64_t blocks = 0;
         for (uint32_t k = 0; k < h->n; k++)
-            load.blocks[level] += k == 0 || parcel[k].src != parcel[k - 1].src;
+            blocks += k == 0 || parcel[k].src != parcel[k - 1].src;
+        load.blocks[level] += blocks;
+        load.parcels[level] += h->n;
+        if (level == SK_NET)
+            continue;
+        load.near_blocks = blocks > load.near_blocks ? blocks : load.near_blocks;
+        load.near_parcels = h->n > load.near_parcels ? h->n : load.near_parcels;
     }
     return load;
 }

@@ -13,6 +13,8 @@ typedef struct sk_load {
     int64_t messages[SK_NLEVELS];
     int64_t blocks[SK_NLEVELS];  /* allgather: a source once per message */
     int64_t parcels[SK_NLEVELS]; /* alltoall */
+    /* The longest message between node mates: 0, there is none. */
+    int64_t near_blocks, near_parcels;
 } sk_load;
 
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m);

@@ -25,7 +25,8 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class), calls of every (collective, reason),
- * then plans built and evicted, then what set-ups of neighbourhoods did. */
+ * then plans built and evicted, then what set-ups of neighbourhoods did, then what left the node.
+ */
 struct sk_report {
     int nalgos, ncells;
     _Atomic int64_t *cell;
@@ -53,6 +54,11 @@ static int setup_at(const sk_report *r)
     return plans_at(r) + 2;
 }
 
+static int off_node_at(const sk_report *r) /* messages, then bytes */
+{
+    return setup_at(r) + NSETUP;
+}
+
 sk_report *sk_report_new(void)
 {
     sk_report *r = calloc(1, sizeof *r);
@@ -60,7 +66,7 @@ sk_report *sk_report_new(void)
         return NULL;
     while (sk_algos()[r->nalgos])
         r->nalgos++;
-    r->ncells = setup_at(r) + NSETUP;
+    r->ncells = off_node_at(r) + 2;
     r->cell = calloc((size_t)r->ncells, sizeof *r->cell);
     if (!r->cell) {
         free(r);
@@ -109,6 +115,12 @@ void sk_report_plans(sk_report *r, int64_t built, int64_t evicted)
     add(r, plans_at(r) + 1, evicted);
 }
 
+void sk_report_off_node(sk_report *r, int64_t messages, int64_t bytes)
+{
+    add(r, off_node_at(r), messages);
+    add(r, off_node_at(r) + 1, bytes);
+}
+
 static void raise_to(sk_report *r, int at, int64_t n)
 {
     int64_t was = get(r, at);
@@ -144,6 +156,10 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value)
         sum = get(r, setup_at(r) + SETUPS);
     else if (strcmp(name, "setup_messages") == 0)
         sum = get(r, setup_at(r) + SETUP_MESSAGES);
+    else if (strcmp(name, "off_node_messages") == 0)
+        sum = get(r, off_node_at(r));
+    else if (strcmp(name, "off_node_bytes") == 0)
+        sum = get(r, off_node_at(r) + 1);
     else
         return false;
     *value = sum;
@@ -209,6 +225,11 @@ void sk_report_table(const sk_report *r, int nranks, FILE *out)
     visit(r, table_row, out);
     fprintf(out, "skein: plans built %" PRId64 ", evicted %" PRId64 "\n", get(r, plans_at(r)),
             get(r, plans_at(r) + 1));
+    if (get(r, off_node_at(r)))
+        fprintf(out,
+                "skein: sent to other nodes by the busiest rank: %" PRId64 " messages, %" PRId64
+                " bytes\n",
+                get(r, off_node_at(r)), get(r, off_node_at(r) + 1));
     int at = setup_at(r);
     if (get(r, at + SETUPS))
         fprintf(out,
@@ -247,6 +268,8 @@ void sk_report_json(const sk_report *r, int nranks, FILE *out)
     visit(r, json_row, &j);
     fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64,
             get(r, plans_at(r)), get(r, plans_at(r) + 1));
+    fprintf(out, ",\n  \"off_node_messages\": %" PRId64 ",\n  \"off_node_bytes\": %" PRId64,
+            get(r, off_node_at(r)), get(r, off_node_at(r) + 1));
     int at = setup_at(r);
     fprintf(
         out,

@@ -26,14 +26,17 @@ void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds); /*
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 
+/* What a call sent to other nodes, once these are known; packets count as messages only. */
+void sk_report_off_node(sk_report *r, int64_t messages, int64_t bytes);
+
 /* Patterns of a neighbourhood were made: the time it took, the messages this rank sent for it,
  * those a call on the busiest rank will save from now on, and the calls after which that pays by
  * the prices (0: never). */
 void sk_report_setup(sk_report *r, double seconds, int64_t messages, int64_t saved,
                      int64_t breakeven);
 
-/* Totals: "served", "host", "plans_built", "evicted", "setups", "setup_messages"; false when there
- * is no such name. */
+/* Totals: "served", "host", "plans_built", "evicted", "setups", "setup_messages",
+ * "off_node_messages", "off_node_bytes"; false when there is no such name. */
 bool sk_report_total(const sk_report *r, const char *name, long long *value);
 
 /* The cells, for merging: read, take the largest over ranks, write back. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/sched.h"
+#include "sched/build.h"
 
 typedef struct touch {
     int64_t lo, hi;
@@ -117,24 +117,72 @@ static const touch *clash(touches *t, const touch **other)
     return NULL;
 }
 
+/* Bays of mates are memory of others, which nobody writes once it is published. */
+static bool of_mates(const sk_step *st)
+{
+    switch (st->kind) {
+    case SK_STEP_TAKE:
+    case SK_STEP_FOLD:
+    case SK_STEP_JOIN:
+    case SK_STEP_READ:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What is exposed is read by mates until this rank knows them beyond that turn. */
+typedef struct exposures {
+    uint32_t first; /* step that may still expose something */
+    uint32_t below; /* turns below this one are settled */
+} exposures;
+
+static bool exposes(const exposures *e, const sk_step *st)
+{
+    return st->kind == SK_STEP_EXPOSE && st->packet >= e->below;
+}
+
+static void leave_round(exposures *e, const struct sk_sched_view *v, const sk_round *rd)
+{
+    for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
+        uint32_t done = sk_step_settles(&v->steps[i]);
+        e->below = done > e->below ? done : e->below;
+    }
+    while (e->first < sk_round_end(rd) && !exposes(e, &v->steps[e->first]))
+        e->first++;
+}
+
+static void add_round(touches *t, const struct sk_sched_view *v, const sk_round *rd,
+                      const exposures *e)
+{
+    t->n = 0;
+    for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
+        const sk_step *st = &v->steps[i];
+        add_packets(t, v, st, i);
+        if (!of_mates(st))
+            add_span(t, v, st->a, i, false);
+        add_span(t, v, st->b, i, true);
+    }
+    for (uint32_t i = e->first; i < rd->first; i++)
+        if (exposes(e, &v->steps[i]))
+            add_span(t, v, v->steps[i].a, i, false);
+}
+
 bool sk_sched_disjoint(const sk_sched *s, char *why, size_t size)
 {
     const struct sk_sched_view *v = sk_sched_view(s);
     touches t = {0};
+    exposures exposed = {0};
     bool ok = true;
     for (uint32_t r = 0; r < v->nrounds && ok; r++) {
         const sk_round *rd = &v->rounds[r];
-        t.n = 0;
-        for (uint32_t i = rd->first; i < rd->first + rd->nrecv + rd->nsend + rd->nlocal; i++) {
-            const sk_step *st = &v->steps[i];
-            add_packets(&t, v, st, i);
-            add_span(&t, v, st->a, i, false);
-            add_span(&t, v, st->b, i, true);
-        }
+        add_round(&t, v, rd, &exposed);
+        leave_round(&exposed, v, rd);
         const touch *other = NULL, *x = t.n ? clash(&t, &other) : NULL;
         if (x) {
-            snprintf(why, size, "round %u: steps %u and %u both touch buffer %u at byte %lld", r,
-                     other->step - rd->first, x->step - rd->first, x->buf, (long long)x->lo);
+            snprintf(why, size, "round %u: steps %d and %d both touch buffer %u at byte %lld", r,
+                     (int)(other->step - rd->first), (int)(x->step - rd->first), x->buf,
+                     (long long)x->lo);
             ok = false;
         }
     }

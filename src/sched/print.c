@@ -3,16 +3,72 @@
 
 #include "sched/sched.h"
 
-static const char *const buf_name[SK_NBUFS] = {"send", "recv", "scratch"};
+static const char *const buf_name[] = {"send", "recv", "scratch", "bay", "common"};
 
 static void print_span(sk_span s, FILE *out)
 {
-    fprintf(out, "%s[%" PRId64 " +%" PRId64 "]", buf_name[s.buf], s.off, s.len);
+    fputs(buf_name[s.buf & SK_BUF_MASK], out);
+    if (sk_buf_is_bay(s.buf))
+        fprintf(out, " %u", sk_buf_turn(s.buf));
+    fprintf(out, "[%" PRId64 " +%" PRId64 "]", s.off, s.len);
+}
+
+static void print_way(const sk_step *st, FILE *out)
+{
+    print_span(st->a, out);
+    fprintf(out, " to ");
+    print_span(st->b, out);
+}
+
+/* Steps of turns. */
+static void print_turn_step(const sk_step *st, FILE *out)
+{
+    switch (st->kind) {
+    case SK_STEP_OPEN:
+        fprintf(out, "open            turn %u", st->packet);
+        break;
+    case SK_STEP_PUBLISH:
+        fprintf(out, "publish         turn %u", st->packet);
+        break;
+    case SK_STEP_EXPOSE:
+        fprintf(out, "expose          ");
+        print_span(st->a, out);
+        fprintf(out, " at ");
+        print_span(st->b, out);
+        break;
+    case SK_STEP_TAKE:
+        if (st->peer < 0)
+            fprintf(out, "take            ");
+        else
+            fprintf(out, "take   <- %-5d ", st->peer);
+        print_way(st, out);
+        break;
+    case SK_STEP_FOLD:
+        fprintf(out, "fold   mates %d..%d ", st->lo, st->hi - 1);
+        print_way(st, out);
+        break;
+    case SK_STEP_JOIN:
+        fprintf(out, "join   all mates ");
+        print_way(st, out);
+        break;
+    case SK_STEP_MEET:
+        fprintf(out, "meet   mates %d..%d turn %u", st->lo, st->hi - 1, st->packet);
+        break;
+    case SK_STEP_READ:
+        fprintf(out, "read   <- %-5d from byte %" PRId64 " of ", st->peer, sk_step_read_at(st));
+        print_way(st, out);
+        break;
+    case SK_STEP_SETTLE:
+        fprintf(out, "settle          turn %u", st->packet);
+        break;
+    default:
+        break;
+    }
 }
 
 static void print_step(const sk_step *st, FILE *out)
 {
-    switch ((sk_step_kind)st->kind) {
+    switch (st->kind) {
     case SK_STEP_RECV:
         fprintf(out, "recv   <- %-5d ", st->peer);
         print_span(st->b, out);
@@ -24,9 +80,7 @@ static void print_step(const sk_step *st, FILE *out)
     case SK_STEP_COPY:
     case SK_STEP_REDUCE:
         fprintf(out, st->kind == SK_STEP_COPY ? "copy            " : "reduce          ");
-        print_span(st->a, out);
-        fprintf(out, " to ");
-        print_span(st->b, out);
+        print_way(st, out);
         break;
     case SK_STEP_PUT:
         fprintf(out, "put    packet %u key %d from ", st->packet, st->lo);
@@ -47,6 +101,9 @@ static void print_step(const sk_step *st, FILE *out)
         fprintf(out, "relay  packet %u key %d to packet %d key %d", st->packet, st->lo, st->hi,
                 st->peer);
         break;
+    default:
+        print_turn_step(st, out);
+        break;
     }
     fputc('\n', out);
 }
@@ -57,10 +114,13 @@ void sk_sched_print(const sk_sched *s, FILE *out)
     for (uint32_t r = 0; r < v->nrounds; r++) {
         const sk_round *rd = &v->rounds[r];
         fprintf(out, "round %u\n", r);
-        for (uint32_t i = rd->first; i < rd->first + rd->nrecv + rd->nsend + rd->nlocal; i++) {
+        for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
             fprintf(out, "  ");
             print_step(&v->steps[i], out);
         }
     }
+    for (uint32_t t = 0; t < v->nturns; t++)
+        fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->turns[t].room,
+                v->turns[t].all ? ", all publish" : "");
     fprintf(out, "scratch %" PRId64 " bytes\n", v->scratch);
 }

@@ -1,25 +1,11 @@
-/* sched.c: append steps, then freeze them into rounds. */
-#include "sched/sched.h"
-
+/* sched.c: append steps and count them. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/build.h"
 #include "sched/packet.h"
 
-enum { SCRATCH_ALIGN = 64, MAX_PACKETS = (1 << 24) - 1 };
-
-struct sk_sched {
-    struct sk_sched_view v; /* its pointers are this schedule's own memory */
-    sk_step *steps;
-    uint32_t *round_of; /* while building: the round of each step */
-    sk_round *rounds;
-    sk_type *types;
-    sk_packet_room *packets;
-    uint32_t cap, packet_cap;
-    uint32_t round; /* while building: current round */
-    bool round_used;
-    sk_status status; /* first failed append */
-};
+enum { SCRATCH_ALIGN = 64 };
 
 sk_sched *sk_sched_new(const sk_type *types, uint32_t ntypes)
 {
@@ -46,6 +32,7 @@ void sk_sched_free(sk_sched *s)
     free(s->rounds);
     free(s->types);
     free(s->packets);
+    free(s->turns);
     free(s);
 }
 
@@ -55,8 +42,7 @@ void sk_sched_fail(sk_sched *s, sk_status why)
         s->status = why;
 }
 
-/* Room for one more in an array that doubles; false marks the schedule. */
-static bool grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t cap)
+bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t cap)
 {
     if (n < cap)
         return true;
@@ -75,13 +61,15 @@ static bool grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t ca
 
 static bool span_ok(const sk_sched *s, const sk_span *sp)
 {
-    if (sp->type >= s->v.ntypes || sp->buf >= SK_NBUFS || sp->len < 0)
+    if (sp->type >= s->v.ntypes || sp->len < 0)
         return false;
     const sk_type *t = &s->types[sp->type];
-    return t->contig || (t->size > 0 && sp->len % t->size == 0);
+    if (!t->contig && (t->size <= 0 || sp->len % t->size))
+        return false;
+    return sp->buf < SK_NBUFS || (sk_buf_is_bay(sp->buf) && sk_sched_bay_ok(s, sp));
 }
 
-static void append(sk_sched *s, const sk_step *st)
+void sk_sched_append(sk_sched *s, const sk_step *st)
 {
     if (s->status)
         return;
@@ -91,14 +79,13 @@ static void append(sk_sched *s, const sk_step *st)
     }
     uint32_t n = s->v.nsteps;
     void *steps = s->steps, *round_of = s->round_of;
-    bool ok = grow(s, &steps, sizeof *s->steps, n, s->cap);
+    bool ok = sk_sched_grow(s, &steps, sizeof *s->steps, n, s->cap);
     s->steps = steps;
-    ok = ok && grow(s, &round_of, sizeof *s->round_of, n, s->cap);
+    ok = ok && sk_sched_grow(s, &round_of, sizeof *s->round_of, n, s->cap);
     s->round_of = round_of;
     if (!ok)
         return;
-    if (n == s->cap)
-        s->cap = s->cap ? 2 * s->cap : 16;
+    s->cap = sk_sched_grown(n, s->cap);
     s->steps[n] = *st;
     s->round_of[n] = s->round;
     s->v.nsteps++;
@@ -108,13 +95,13 @@ static void append(sk_sched *s, const sk_step *st)
 void sk_send(sk_sched *s, sk_span from, int peer)
 {
     if (from.len)
-        append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from});
+        sk_sched_append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from});
 }
 
 void sk_recv(sk_sched *s, sk_span to, int peer)
 {
     if (to.len)
-        append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to});
+        sk_sched_append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to});
 }
 
 void sk_copy(sk_sched *s, sk_span from, sk_span to)
@@ -122,7 +109,7 @@ void sk_copy(sk_sched *s, sk_span from, sk_span to)
     if (from.len != to.len)
         sk_sched_fail(s, SK_BADARG);
     else if (from.len && !(from.buf == to.buf && from.off == to.off && from.type == to.type))
-        append(s, &(sk_step){.kind = SK_STEP_COPY, .peer = -1, .a = from, .b = to});
+        sk_sched_append(s, &(sk_step){.kind = SK_STEP_COPY, .peer = -1, .a = from, .b = to});
 }
 
 void sk_reduce(sk_sched *s, sk_span in, sk_span inout)
@@ -130,7 +117,7 @@ void sk_reduce(sk_sched *s, sk_span in, sk_span inout)
     if (in.len != inout.len || in.type != inout.type)
         sk_sched_fail(s, SK_BADARG);
     else if (in.len)
-        append(s, &(sk_step){.kind = SK_STEP_REDUCE, .peer = -1, .a = in, .b = inout});
+        sk_sched_append(s, &(sk_step){.kind = SK_STEP_REDUCE, .peer = -1, .a = in, .b = inout});
 }
 
 void sk_fence(sk_sched *s)
@@ -142,12 +129,12 @@ void sk_fence(sk_sched *s)
 
 void sk_send_signal(sk_sched *s, int peer)
 {
-    append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer});
+    sk_sched_append(s, &(sk_step){.kind = SK_STEP_SEND, .peer = peer});
 }
 
 void sk_recv_signal(sk_sched *s, int peer)
 {
-    append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer});
+    sk_sched_append(s, &(sk_step){.kind = SK_STEP_RECV, .peer = peer});
 }
 
 static int64_t take_scratch(sk_sched *s, int64_t bytes)
@@ -180,16 +167,15 @@ sk_span sk_scratch_typed(sk_sched *s, uint32_t type, int64_t count)
 int sk_packet(sk_sched *s, int records, int64_t bytes)
 {
     uint32_t n = s->v.npackets;
-    if (records < 0 || n >= MAX_PACKETS) {
+    if (records < 0 || n >= SK_MAX_ROOMS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
     void *packets = s->packets;
-    if (!grow(s, &packets, sizeof *s->packets, n, s->packet_cap))
+    if (!sk_sched_grow(s, &packets, sizeof *s->packets, n, s->packet_cap))
         return 0;
     s->packets = packets;
-    if (n == s->packet_cap)
-        s->packet_cap = n ? 2 * n : 16;
+    s->packet_cap = sk_sched_grown(n, s->packet_cap);
     int64_t cap = sk_packet_bytes(records, bytes);
     s->packets[n] = (sk_packet_room){.off = take_scratch(s, cap), .cap = cap};
     s->v.npackets++;
@@ -202,8 +188,8 @@ static void packet_step(sk_sched *s, sk_step st, int packet)
         sk_sched_fail(s, SK_BADARG);
         return;
     }
-    st.packet = (uint32_t)packet & MAX_PACKETS;
-    append(s, &st);
+    st.packet = (uint32_t)packet & SK_MAX_ROOMS;
+    sk_sched_append(s, &st);
 }
 
 void sk_put(sk_sched *s, int packet, int key, sk_span from)
@@ -233,94 +219,59 @@ void sk_relay(sk_sched *s, int from, int key, int to, int new_key)
     packet_step(s, (sk_step){.kind = SK_STEP_RELAY, .peer = new_key, .lo = key, .hi = to}, from);
 }
 
-/* Receives first, so that they are posted before the sends of the same round reach anyone. */
-static int class_of(const sk_step *st)
-{
-    switch (st->kind) {
-    case SK_STEP_RECV:
-    case SK_STEP_PRECV:
-        return 0;
-    case SK_STEP_SEND:
-    case SK_STEP_PSEND:
-        return 1;
-    default:
-        return 2;
-    }
-}
-
-sk_status sk_sched_freeze(sk_sched *s)
-{
-    if (s->status)
-        return s->status;
-    uint32_t n = s->v.nsteps;
-    uint32_t nrounds = n ? s->round_of[n - 1] + 1 : 0;
-    sk_step *sorted = calloc(n ? n : 1, sizeof *sorted);
-    s->rounds = calloc(nrounds ? nrounds : 1, sizeof *s->rounds);
-    if (!sorted || !s->rounds) {
-        free(sorted);
-        return s->status = SK_NOMEM;
-    }
-    uint32_t at = 0;
-    for (uint32_t r = 0, i = 0; r < nrounds; r++) {
-        uint32_t end = i, count[3] = {0};
-        while (end < n && s->round_of[end] == r)
-            end++;
-        s->rounds[r].first = at;
-        for (int cls = 0; cls < 3; cls++)
-            for (uint32_t k = i; k < end; k++)
-                if (class_of(&s->steps[k]) == cls) {
-                    sorted[at++] = s->steps[k];
-                    count[cls]++;
-                }
-        s->rounds[r].nrecv = count[0];
-        s->rounds[r].nsend = count[1];
-        s->rounds[r].nlocal = count[2];
-        if (s->v.max_transfers < count[0] + count[1])
-            s->v.max_transfers = count[0] + count[1];
-        i = end;
-    }
-    free(s->steps);
-    free(s->round_of);
-    s->steps = sorted;
-    s->round_of = NULL;
-    s->v.steps = sorted;
-    s->v.rounds = s->rounds;
-    s->v.nrounds = nrounds;
-    s->v.packets = s->packets;
-    s->status = SK_BADARG; /* frozen: any further append is a mistake */
-    return SK_OK;
-}
-
 const struct sk_sched_view *sk_sched_view(const sk_sched *s)
 {
     return &s->v;
 }
 
+static void count_step(sk_sched_stats *c, const sk_step *st)
+{
+    switch ((sk_step_kind)st->kind) {
+    case SK_STEP_RECV:
+    case SK_STEP_PRECV:
+        c->recvs++;
+        c->recv_bytes += st->b.len;
+        break;
+    case SK_STEP_SEND:
+    case SK_STEP_PSEND:
+        c->sends++;
+        c->send_bytes += st->a.len;
+        break;
+    case SK_STEP_REDUCE:
+        c->reduces++;
+        c->reduce_bytes += st->a.len;
+        break;
+    case SK_STEP_COPY:
+    case SK_STEP_PUT:
+    case SK_STEP_GET:
+    case SK_STEP_RELAY:
+        c->copies++;
+        c->copy_bytes += st->kind == SK_STEP_GET ? st->b.len : st->a.len;
+        break;
+    case SK_STEP_TAKE:
+    case SK_STEP_READ:
+    case SK_STEP_JOIN:
+        c->takes++;
+        c->take_bytes += st->b.len;
+        break;
+    case SK_STEP_FOLD:
+        c->takes += st->hi - st->lo;
+        c->take_bytes += (st->hi - st->lo) * st->b.len;
+        break;
+    case SK_STEP_OPEN:
+    case SK_STEP_PUBLISH:
+    case SK_STEP_EXPOSE:
+    case SK_STEP_MEET:
+    case SK_STEP_SETTLE:
+        break;
+    }
+}
+
 sk_sched_stats sk_sched_count(const sk_sched *s)
 {
-    sk_sched_stats c = {.scratch = s->v.scratch};
-    for (uint32_t i = 0; i < s->v.nsteps; i++) {
-        const sk_step *st = &s->v.steps[i];
-        switch (st->kind) {
-        case SK_STEP_RECV:
-        case SK_STEP_PRECV:
-            c.recvs++;
-            c.recv_bytes += st->b.len;
-            break;
-        case SK_STEP_SEND:
-        case SK_STEP_PSEND:
-            c.sends++;
-            c.send_bytes += st->a.len;
-            break;
-        case SK_STEP_REDUCE:
-            c.reduces++;
-            c.reduce_bytes += st->a.len;
-            break;
-        default:
-            c.copies++;
-            c.copy_bytes += st->kind == SK_STEP_GET ? st->b.len : st->a.len;
-        }
-    }
+    sk_sched_stats c = {.scratch = s->v.scratch, .turns = s->v.nturns};
+    for (uint32_t i = 0; i < s->v.nsteps; i++)
+        count_step(&c, &s->v.steps[i]);
     for (uint32_t r = 0; r < s->v.nrounds; r++)
         c.rounds += s->v.rounds[r].nrecv + s->v.rounds[r].nsend > 0;
     return c;

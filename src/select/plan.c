@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "select/renames.h"
+
 typedef struct entry {
     struct entry *chain;         /* same bucket */
     struct entry *newer, *older; /* by last use */
@@ -20,6 +22,7 @@ struct sk_plans {
     int64_t n, cap;
     int64_t *key; /* room for the key of the call at hand */
     size_t key_cap;
+    sk_renames renames;
     sk_plans_stats stats;
 };
 
@@ -64,6 +67,7 @@ void sk_plans_free(sk_plans *ps)
         sk_plan_release(e->plan);
         free(e);
     }
+    sk_renames_free(&ps->renames);
     free(ps->bucket);
     free(ps->key);
     free(ps);
@@ -118,7 +122,8 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
         ps->key_cap = most;
     }
     int64_t *k = ps->key;
-    *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 2 | c->in_place << 1 | c->ordered;
+    *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 5 | (c->machine != NULL) << 4 |
+           (c->room > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
     if (c->hood)
         *k++ = c->hood->version;
     if (c->coll != SK_BARRIER) {
@@ -171,7 +176,19 @@ static void evict_oldest(sk_plans *ps)
     ps->stats.evicted++;
 }
 
-static sk_status make_plan(const sk_select *sel, const sk_call *c, sk_plan **out)
+/* The schedule of the chosen algorithm, for other names of the ranks where these are better. */
+static sk_status build(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan *p)
+{
+    const sk_rename *r = NULL;
+    sk_status st = sk_renames_choose(&ps->renames, sel, p->algo, c, &r);
+    if (st != SK_OK)
+        return st;
+    sk_renames_explain(r, p->why, sizeof p->why);
+    sk_call named = r ? sk_call_renamed(c, r) : *c;
+    return sk_algo_build(p->algo, &named, &p->sched);
+}
+
+static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out)
 {
     sk_plan *p = calloc(1, sizeof *p);
     if (!p)
@@ -185,7 +202,11 @@ static sk_status make_plan(const sk_select *sel, const sk_call *c, sk_plan **out
                p->algo != sk_select_forced(sel, c->coll);
     memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);
-    sk_status st = p->algo ? sk_algo_build(p->algo, c, &p->sched) : SK_OK;
+    sk_status st = p->algo ? build(ps, sel, c, p) : SK_OK;
+    int64_t agreed[] = {p->algo_index, p->bytes, c->root};
+    p->sign = (uint32_t)hash_words(agreed, 3);
+    if (st == SK_OK && p->algo && c->machine)
+        p->off = sk_sched_off_node(p->sched, c->machine, c->rank);
     if (st == SK_OK)
         *out = p;
     else
@@ -213,7 +234,7 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     entry *e = calloc(1, sizeof *e + n * sizeof *e->key);
     if (!e)
         return SK_NOMEM;
-    sk_status st = make_plan(sel, c, &e->plan);
+    sk_status st = make_plan(ps, sel, c, &e->plan);
     if (st != SK_OK) {
         free(e);
         return st;

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "algo/traffic.h"
 #include "select/select.h"
 
 typedef struct sk_plan {
@@ -13,6 +14,8 @@ typedef struct sk_plan {
     int algo_index;      /* in the table */
     sk_sched *sched;     /* NULL when algo is */
     int64_t bytes;       /* sk_call_bytes of the call */
+    uint32_t sign;       /* of what ranks must agree on; the same on all, if they do */
+    sk_off_node off;     /* what this rank sends to other nodes, when these are known */
     bool plain;          /* neighbours: chosen is what any MPI does, a message per edge */
     char why[sizeof((sk_choice *)0)->why];
     atomic_int holders;

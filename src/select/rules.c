@@ -12,7 +12,38 @@
         .coll = SK_##COLL, .algo = (name), __VA_ARGS__                                             \
     }
 
+/* Through the memory of the node that all ranks sit on; long messages without a copy in between. */
+#define RULES_SHARED(COLL)                                                                         \
+    RULE(COLL, "exposed", .bytes = SK_SET_EXPOSED, .need = SK_SHARED),                             \
+        RULE(COLL, "shared", .need = SK_SHARED)
+
 static const sk_rule rules[] = {
+    RULE(BARRIER, "shared", .need = SK_SHARED),
+    RULES_SHARED(BCAST),
+    RULES_SHARED(SCATTER),
+    RULE(SCATTERV, "shared", .need = SK_SHARED),
+    RULES_SHARED(GATHER),
+    RULE(GATHERV, "shared", .need = SK_SHARED),
+    RULES_SHARED(ALLGATHER),
+    RULES_SHARED(ALLGATHERV),
+    RULES_SHARED(ALLTOALL),
+    RULE(ALLTOALLV, "shared", .need = SK_SHARED),
+    RULE(ALLTOALLW, "shared", .need = SK_SHARED),
+    RULE(REDUCE, "shared", .need = SK_SHARED),
+    RULE(ALLREDUCE, "shared", .need = SK_SHARED),
+    RULE(REDUCE_SCATTER, "shared", .need = SK_SHARED),
+    RULE(REDUCE_SCATTER_BLOCK, "shared", .need = SK_SHARED),
+    RULE(SCAN, "shared", .need = SK_SHARED),
+    RULE(EXSCAN, "shared", .need = SK_SHARED),
+    RULES_SHARED(NEIGHBOR_ALLGATHER),
+    RULE(NEIGHBOR_ALLGATHERV, "shared", .need = SK_SHARED),
+    RULES_SHARED(NEIGHBOR_ALLTOALL),
+    RULE(NEIGHBOR_ALLTOALLV, "shared", .need = SK_SHARED),
+    RULE(NEIGHBOR_ALLTOALLW, "shared", .need = SK_SHARED),
+
+    /* One leader per node. */
+    RULE(BARRIER, "leaders", .need = SK_NODES),
+
     RULE(BARRIER, "dissemination"),
 
     /* 4.3: a tree moves n lg p bytes, scatter + allgather 2n: that pays from lg p > 2 on. */
@@ -158,10 +189,27 @@ static bool need_holds(const sk_rule *r, const sk_call *c, char *why, size_t siz
         yes = !c->ordered;
         snprintf(why, size, "the operation %s", yes ? "commutes" : "does not commute");
         break;
+    case SK_SHARED:
+        snprintf(why, size, "all ranks share memory");
+        break;
+    case SK_NODES:
+        snprintf(why, size, "%d nodes", c->machine->nnodes);
+        break;
     case SK_ANY:
         break;
     }
     return yes;
+}
+
+/* Is the row for a machine like this? */
+static bool place_holds(const sk_rule *r, const sk_call *c)
+{
+    const sk_machine *m = c->machine;
+    if (r->need == SK_SHARED)
+        return m && m->nnodes == 1 && c->room > 0;
+    if (r->need == SK_NODES)
+        return m && m->nnodes > 1 && m->most_on_node > 1;
+    return true;
 }
 
 static bool ranks_hold(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
@@ -180,6 +228,8 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
                              size_t size)
 {
     char bytes[112] = "", ranks[80] = "", need[48] = "";
+    if (!place_holds(r, c))
+        return SK_WRONG_PLACE;
     if (r->bytes && !bytes_hold(r, s, c, bytes, sizeof bytes)) {
         snprintf(why, size, "%s", bytes);
         return SK_WRONG_SIZE;

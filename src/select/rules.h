@@ -5,7 +5,14 @@
 #include "algo/call.h"
 #include "base/settings.h"
 
-typedef enum sk_rule_need { SK_ANY, SK_POWER_OF_TWO, SK_EVEN, SK_COMMUTES } sk_rule_need;
+typedef enum sk_rule_need {
+    SK_ANY,
+    SK_POWER_OF_TWO,
+    SK_EVEN,
+    SK_COMMUTES,
+    SK_SHARED, /* all ranks share the memory of one node */
+    SK_NODES,  /* several nodes, one of them with several ranks */
+} sk_rule_need;
 
 /* What of the call is compared with the cutoff: its bytes (see colls.def), all blocks of a rank, or
  * all blocks of all ranks. */
@@ -21,10 +28,17 @@ typedef struct sk_rule {
     sk_rule_need need;
 } sk_rule;
 
-/* For each collective, the first row that holds names the algorithm. Ended by a NULL name. */
+/* For each collective, the first row that holds names the algorithm, or the host MPI
+ * (SK_RULE_HOST). Ended by a NULL name. */
+#define SK_RULE_HOST "host"
 const sk_rule *sk_rules(void);
 
-typedef enum sk_rule_result { SK_HOLDS, SK_WRONG_SIZE, SK_WRONG_KIND } sk_rule_result;
+typedef enum sk_rule_result {
+    SK_HOLDS,
+    SK_WRONG_SIZE,
+    SK_WRONG_KIND,
+    SK_WRONG_PLACE, /* for another machine: not worth a word */
+} sk_rule_result;
 
 /* Do the conditions of a row hold? `why` gets all of them, or the first that fails (its size and
  * ranks, or its need). Empty when the row has none. */

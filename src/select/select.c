@@ -142,14 +142,16 @@ static void explain(const reason *r, const sk_rule *rule, const char *holds, sk_
         at += (size_t)snprintf(out->why + at, sizeof out->why - at, "%s%s", i ? ", " : "", part[i]);
 }
 
-static void choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+/* False: no row holds. */
+static bool choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
 {
     char why[sizeof out->why];
     for (const sk_rule *rule = sk_rules(); rule->algo; rule++) {
         if (rule->coll != c->coll)
             continue;
-        const sk_algo *a = sk_algo_find(c->coll, rule->algo);
-        if (!a)
+        bool host = strcmp(rule->algo, SK_RULE_HOST) == 0;
+        const sk_algo *a = host ? NULL : sk_algo_find(c->coll, rule->algo);
+        if (!a && !host)
             continue;
         sk_rule_result result = sk_rule_check(rule, s->settings, c, why, sizeof why);
         if (result == SK_WRONG_SIZE)
@@ -158,15 +160,20 @@ static void choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_
             snprintf(r->need, sizeof r->need, "%s", why);
         if (result != SK_HOLDS)
             continue;
-        const char *no = refusal(s, a, c);
+        const char *no = host ? NULL : refusal(s, a, c);
         if (!no) {
             out->algo = a;
             explain(r, rule, why, out);
-            return;
+            return true;
         }
         note_refused(r, a, no);
     }
-    /* No row: the next best is any algorithm that can. */
+    return false;
+}
+
+/* The next best is any algorithm that can. */
+static void choose_any(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+{
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if ((*a)->coll != c->coll)
             continue;
@@ -231,8 +238,10 @@ void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
     }
     if (forced)
         snprintf(r.refused, sizeof r.refused, "forced %s %s", forced->name, no);
+    if (choose_by_rules(s, c, &r, out))
+        return;
     if (sk_coll_neighbor(c->coll))
         choose_by_price(s, c, &r, out);
     else
-        choose_by_rules(s, c, &r, out);
+        choose_any(s, c, &r, out);
 }

@@ -2,8 +2,10 @@
  * collectives are the host's. */
 #include "errors.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Resident memory in bytes. */
@@ -16,6 +18,30 @@ static long resident(void)
     if (f != NULL)
         fclose(f);
     return pages * sysconf(_SC_PAGESIZE);
+}
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d != NULL && readdir(d) != NULL)
+        n++;
+    if (d != NULL)
+        closedir(d);
+    return n;
+}
+
+/* Pieces of shared memory that are mapped. */
+static int segments(void)
+{
+    char line[512];
+    int n = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        n += strstr(line, "memfd:skein") != NULL;
+    if (f != NULL)
+        fclose(f);
+    return n;
 }
 
 static void use(MPI_Comm c)
@@ -46,13 +72,16 @@ void communicators_leave_no_memory_behind(int loops)
 {
     const long allowed = 1 << 20; /* what the allocator may lose by fragmentation */
     long early = 0;
+    int files = 0, mapped = 0;
     for (int i = 0; i < loops; i++) {
         if (i % 500 == 0)
             test_watch(60, "communicator %d of %d", i, loops);
         if (i == loops / 5)
-            early = resident();
+            early = resident(), files = open_files(), mapped = segments();
         make_use_free();
     }
+    CHECK(open_files() <= files, "%d files were open, now %d are", files, open_files());
+    CHECK(segments() <= mapped, "%d segments were mapped, now %d are", mapped, segments());
     long grown = resident() - early;
     CHECK(grown <= allowed, "%d communicators left %ld bytes behind", loops - loops / 5, grown);
 }

@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
 shift
-only=${*:-progress forms errors cache threads random algorithms topology neighbors methods instructions}
+only=${*:-progress forms errors cache threads random algorithms topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
 log=$(mktemp)
@@ -25,6 +25,7 @@ sources() {
     forms) echo forms.c forms_user.c coll.c flight.c testlib.c ;;
     errors) echo errors.c truncation.c churn.c coll.c testlib.c ;;
     cache) echo cache.c testlib.c ;;
+    killed) echo killed.c testlib.c ;;
     threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     topology) echo topology.c neighbor_web.c neighbor_make.c neighbor_topo.c neighbor_slots.c comms.c testlib.c ;;
@@ -37,7 +38,7 @@ sources() {
 compile() { # flavour
     out=$build/tests-mpi/$1
     mkdir -p "$out"
-    for p in progress forms errors cache threads random topology neighbors; do
+    for p in progress forms errors cache threads random topology neighbors killed; do
         # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
         (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
             $(sources $p) -o "$out/$p" -ldl -lpthread -lm) || return 1
@@ -112,8 +113,9 @@ algorithms() { # flavour
     while read -r coll algo; do
         case $coll in neighbor_*) continue ;; esac # see methods
         var=SKEIN_$(echo "$coll" | tr a-z A-Z)
-        run 60 "$1" 5 "$var=$algo" -- random -c "$coll" "$seed" 12
-        run 60 "$1" 4 "$var=$algo" -- random -c "$coll" "$seed" 12
+        run 60 "$1" 5 SKEIN_FIND=0 "$var=$algo" -- random -c "$coll" "$seed" 12
+        run 60 "$1" 4 SKEIN_FIND=0 "$var=$algo" 'SKEIN_MACHINE=node:* core:3 map:rr' -- \
+            random -c "$coll" "$seed" 12
     done <"$log.algos"
     rm -f "$log.algos"
 }
@@ -139,6 +141,28 @@ methods() { # flavour
     run 60 "$1" 9 $common SKEIN_FRIENDS=3 SKEIN_GRAPH_MEM=0 SKEIN_WINDOW=2 -- neighbors "$seed" 2
 }
 
+# A rank is killed in the middle of a collective: the job ends, and no shared memory is left behind.
+killed() { # flavour ranks [NAME=VALUE...]
+    flavour=$1
+    eval "launcher $*"
+    name="$* killed"
+    eval "timeout -k 5 40 $launch $build/tests-mpi/$flavour/killed $seed" >"$log" 2>&1 </dev/null
+    rc=$?
+    left=$(grep -l "tests-mpi/$flavour/killed" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
+    after=$(ls /dev/shm 2>/dev/null | grep -i skein)
+    if [ $rc = 0 ] || [ $rc = 124 ]; then
+        echo "FAIL $name: exit $rc, a job that lost a rank must end, and not well"
+    elif [ -n "$left" ]; then
+        echo "FAIL $name: ranks survive: $left"
+    elif [ -n "$after" ]; then
+        echo "FAIL $name: left in /dev/shm: $after"
+    else
+        echo "ok $name"
+        return
+    fi
+    failed=$((failed + 1))
+}
+
 flavour_tests() { # flavour
     f=$1
     if wanted progress; then
@@ -155,6 +179,7 @@ flavour_tests() { # flavour
         run 60 $f 2 -- errors intercomm
         run 60 $f 5 -- errors intercomm
         run 100 $f 2 -- errors churn 10000
+        run 100 $f 2 SKEIN_FIND=0 -- errors churn 10000
     fi
     if wanted cache; then
         run 30 $f 2 -- cache
@@ -199,6 +224,11 @@ flavour_tests() { # flavour
         run 100 $f 6 SKEIN_NEIGHBOR_ALLGATHER=halving SKEIN_NEIGHBOR_ALLTOALLV=common \
             SKEIN_NEIGHBOR_ALLTOALLW=node 'SKEIN_MACHINE=node:* core:2' SKEIN_GRAPH_MEM=0 -- \
             neighbors "$seed" 2
+    fi
+    if wanted killed; then
+        killed $f 2 SKEIN_FIND=0
+        killed $f 5 SKEIN_FIND=0
+        killed $f 5 SKEIN_FIND=0 SKEIN_WAIT=sleep
     fi
     wanted algorithms && algorithms $f
     wanted methods && methods $f

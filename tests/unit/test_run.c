@@ -68,9 +68,14 @@ static sk_status do_exchange(sk_wire *w, sk_part from, int to_peer, sk_part to, 
     return SK_OK;
 }
 
-static const sk_wire_ops plain = {do_send, do_recv, do_finish, do_copy, do_reduce, NULL};
-static const sk_wire_ops with_exchange = {do_send, do_recv,   do_finish,
-                                          do_copy, do_reduce, do_exchange};
+static const sk_wire_ops plain = {
+    .send = do_send, .recv = do_recv, .finish = do_finish, .copy = do_copy, .reduce = do_reduce};
+static const sk_wire_ops with_exchange = {.send = do_send,
+                                          .recv = do_recv,
+                                          .finish = do_finish,
+                                          .copy = do_copy,
+                                          .reduce = do_reduce,
+                                          .exchange = do_exchange};
 
 /* An exchange; local steps; an exchange with a local step beside it; only a receive. */
 static sk_sched *three_rounds(void)

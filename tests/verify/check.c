@@ -40,18 +40,30 @@ static bool agreed(const sk_algo *a, const scene *sc, bool *fits, int *speaker, 
     return true;
 }
 
-/* Sizes of these are known to no one but the rank itself, so the copy made in place has no bound.
- */
-static bool scratch_unbounded(const kase *k)
+static bool some_rank_knows_nothing(const scene *sc)
 {
-    return k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW);
+    bool some = false;
+    for (int r = 0; r < sc->k.p; r++)
+        some |= !scene_knows(sc, r);
+    return some;
+}
+
+/* Sizes of these are known to no one but the rank itself, or not to all, so neither a copy made in
+ * place has a bound, nor what a rank packs where node mates read its memory. */
+static bool scratch_unbounded(const sk_algo *a, const scene *sc)
+{
+    const kase *k = &sc->k;
+    bool alone = coll_is_v(k->coll) && k->coll != SK_ALLGATHERV && k->coll != SK_REDUCE_SCATTER;
+    if (k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW))
+        return true;
+    return k->machine && k->direct && ((alone && !a->scratch) || some_rank_knows_nothing(sc));
 }
 
 static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *scheds, int speaker,
                          char *why, size_t size)
 {
     int64_t bound = a->scratch ? a->scratch(&sc->call[speaker]) : 0;
-    for (int r = 0; r < sc->k.p && !scratch_unbounded(&sc->k); r++) {
+    for (int r = 0; r < sc->k.p && !scratch_unbounded(a, sc); r++) {
         int64_t used = sk_sched_view(scheds[r])->scratch;
         if (used > bound)
             return wrong(why, size, "rank %d uses %lld bytes of scratch, the bound is %lld", r,
@@ -98,6 +110,8 @@ static bool inside(const scene *sc, int rank, const struct sk_sched_view *v, sk_
     hi += s.off;
     if (s.buf == SK_SCRATCH)
         return lo >= 0 && hi <= v->scratch;
+    if (sk_buf_is_bay(s.buf))
+        return lo >= 0 && hi <= v->turns[sk_buf_turn(s.buf)].room;
     const side_map *m = s.buf == SK_SEND ? &sc->send[rank] : &sc->recv[rank];
     return lo >= m->lo && hi <= m->hi;
 }
@@ -110,23 +124,45 @@ static bool operand_ok(const sk_call *c, sk_span s)
     int64_t step = t->extent & -t->extent;
     if (s.type != c->send.type || s.len % t->size)
         return false;
-    if (s.buf != SK_SCRATCH)
+    if (s.buf == SK_SEND || s.buf == SK_RECV)
         return s.off % t->extent == 0;
     return (s.off + t->true_lb) % (step < 16 ? step : 16) == 0;
+}
+
+static bool names_rank(const sk_step *st)
+{
+    switch (st->kind) {
+    case SK_STEP_SEND:
+    case SK_STEP_RECV:
+    case SK_STEP_PSEND:
+    case SK_STEP_PRECV:
+    case SK_STEP_READ:
+        return true;
+    case SK_STEP_TAKE:
+        return (st->a.buf & SK_BUF_MASK) == SK_BAY;
+    default:
+        return false;
+    }
+}
+
+static bool combines(const sk_step *st)
+{
+    return st->kind == SK_STEP_REDUCE || st->kind == SK_STEP_FOLD || st->kind == SK_STEP_JOIN;
 }
 
 static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, size_t size)
 {
     const struct sk_sched_view *v = sk_sched_view(s);
+    for (uint32_t i = 0; i < v->nturns; i++)
+        if (v->turns[i].room > sc->call[rank].room)
+            return wrong(why, size, "rank %d turn %u takes more room than there is", rank, i);
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];
-        bool transfer = st->kind == SK_STEP_SEND || st->kind == SK_STEP_RECV ||
-                        st->kind == SK_STEP_PSEND || st->kind == SK_STEP_PRECV;
-        if (transfer && (st->peer < 0 || st->peer >= sc->k.p))
+        if (names_rank(st) && (st->peer < 0 || st->peer >= sc->k.p))
             return wrong(why, size, "rank %d step %u: no such rank %d", rank, i, st->peer);
         if (!inside(sc, rank, v, st->a) || !inside(sc, rank, v, st->b))
             return wrong(why, size, "rank %d step %u leaves its buffer", rank, i);
-        if (st->kind == SK_STEP_REDUCE &&
+        if (combines(st) &&
             (!operand_ok(&sc->call[rank], st->a) || !operand_ok(&sc->call[rank], st->b)))
             return wrong(why, size, "rank %d step %u reduces what is no element", rank, i);
     }
@@ -142,7 +178,8 @@ static bool run_once(world *w, const scene *sc, sk_sched *const *scheds, algebra
     if (st == SK_DEADLOCK)
         return wrong(why, size, "%d ranks wait for ever", sk_local_stuck(w->local));
     if (st)
-        return wrong(why, size, "the run failed: %s", sk_status_text(st));
+        return wrong(why, size, "the run failed: %s%s%s", sk_status_text(st),
+                     *sk_local_why(w->local) ? ": " : "", sk_local_why(w->local));
     if (alg == SHADE_TREE)
         return world_same_result(w, why, size);
     for (int r = 0; r < sc->k.p && sc->k.coll == SK_BARRIER; r++)

@@ -166,9 +166,10 @@ static bool make_patterns(hoods *h)
 
 hoods *hoods_new(graph_kind kind, int p, unsigned seed)
 {
-    static const char *const machines[] = {
-        "node:* socket:2 core:2", "node:* socket:1 core:1", "node:* socket:2 core:3 map:shuffle:5",
-        "node:1 socket:2 core:40", "node:* socket:1 core:5 map:rr"};
+    static const char *const machines[HOODS_MACHINES] = {
+        "node:* socket:2 core:2", "node:* socket:1 core:1",
+        "node:* socket:2 core:3 map:shuffle:5", [HOODS_ONE_NODE] = "node:1 socket:2 core:40",
+        "node:* socket:1 core:5 map:rr"};
     char err[160];
     hoods *h = calloc(1, sizeof *h);
     if (!h)
@@ -176,7 +177,7 @@ hoods *hoods_new(graph_kind kind, int p, unsigned seed)
     h->kind = kind;
     h->p = p;
     h->seed = seed;
-    h->on = machines[seed % (sizeof machines / sizeof *machines)];
+    h->on = machines[seed % HOODS_MACHINES];
     h->graph = calloc((size_t)p, sizeof(sk_graph *));
     h->from = calloc((size_t)p, sizeof(int *));
     if (!h->graph || !h->from || !make_graphs(h) ||
@@ -208,13 +209,36 @@ void hoods_free(hoods *h)
     free(h);
 }
 
+static int most_parallel(const hoods *h)
+{
+    int most = 1;
+    for (int r = 0; r < h->p; r++)
+        for (int i = 0; i < h->graph[r]->nout; i++) {
+            int n = 0;
+            for (int k = 0; k < h->graph[r]->nout; k++)
+                n += h->graph[r]->out[k] == h->graph[r]->out[i];
+            most = h->graph[r]->out[i] != SK_NOBODY && n > most ? n : most;
+        }
+    return most;
+}
+
+static bool some_idle(const hoods *h)
+{
+    bool some = false;
+    for (int r = 0; r < h->p; r++)
+        some |= hoods_idle(h, r);
+    return some;
+}
+
 sk_hood hoods_of(const hoods *h, int rank, int64_t ride, int window)
 {
     sk_hood hood = {.graph = h->graph[rank],
                     .machine = h->machine,
                     .ride = ride,
                     .typical = ride,
-                    .window = window};
+                    .window = window,
+                    .parallel = most_parallel(h),
+                    .lonely = some_idle(h)};
     for (int m = 0; m < SK_NMETHODS; m++) {
         hood.pattern[m] = h->pattern[m][rank];
         hood.load[m] = h->load[m];

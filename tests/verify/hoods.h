@@ -30,6 +30,8 @@ typedef struct hoods {
     sk_load load[SK_NMETHODS];
 } hoods;
 
+enum { HOODS_MACHINES = 5, HOODS_ONE_NODE = 3 }; /* seeds modulo 5: all ranks on one node */
+
 /* NULL when something fails. The seed decides machine, options and random graphs. */
 hoods *hoods_new(graph_kind kind, int p, unsigned seed);
 void hoods_free(hoods *h);

@@ -5,10 +5,10 @@
 #include "check.h"
 #include "exec/local_wire.h"
 
-const char *const mutation_name[MUT_COUNT] = {"nothing",       "split reduction",  "wrong peer",
-                                              "missing fence", "wrong source",     "wrong target",
-                                              "skipped step",  "skipped message",  "short step",
-                                              "short message", "swapped operands", "wrong key"};
+const char *const mutation_name[MUT_COUNT] = {
+    "nothing",          "split reduction", "wrong peer",      "missing fence", "wrong source",
+    "wrong target",     "skipped step",    "skipped message", "short step",    "short message",
+    "swapped operands", "wrong key",       "a mate fewer"};
 
 static bool is_send(const sk_step *st)
 {
@@ -18,6 +18,18 @@ static bool is_send(const sk_step *st)
 static bool is_recv(const sk_step *st)
 {
     return st->kind == SK_STEP_RECV || st->kind == SK_STEP_PRECV;
+}
+
+/* Its source is memory of others. */
+static bool reads_mates(const sk_step *st)
+{
+    return st->kind == SK_STEP_TAKE || st->kind == SK_STEP_READ || st->kind == SK_STEP_FOLD ||
+           st->kind == SK_STEP_JOIN;
+}
+
+static bool combines(const sk_step *st)
+{
+    return st->kind == SK_STEP_REDUCE || st->kind == SK_STEP_FOLD || st->kind == SK_STEP_JOIN;
 }
 
 static uint32_t round_of(const struct sk_sched_view *v, uint32_t step)
@@ -35,9 +47,26 @@ static uint32_t round_of(const struct sk_sched_view *v, uint32_t step)
 enum { READ = 1, WRITE = 2, APPEND = 4, LATER = 3 };
 
 typedef struct traces {
-    unsigned char *at[SK_NBUFS];
+    unsigned char *at[SK_NBUFS + 1]; /* the last one: my bays and the common ones */
     int64_t lo[SK_NBUFS];
+    const struct sk_sched_view *v;
 } traces;
+
+/* My bays and the common ones, turn by turn: where this one starts, or where they all end. */
+static int64_t bay_at(const struct sk_sched_view *v, uint32_t buf)
+{
+    int64_t at = (buf & SK_BUF_MASK) == SK_COMMON ? v->turns[sk_buf_turn(buf)].room : 0;
+    for (uint32_t t = 0; t < sk_buf_turn(buf); t++)
+        at += 2 * v->turns[t].room;
+    return at;
+}
+
+static unsigned char *trace_at(traces *t, sk_span s, int64_t place)
+{
+    if (sk_buf_is_bay(s.buf))
+        return &t->at[SK_NBUFS][bay_at(t->v, s.buf) + s.off + place];
+    return &t->at[s.buf][s.off + place - t->lo[s.buf]];
+}
 
 static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
 {
@@ -45,7 +74,7 @@ static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
     for (int64_t k = 0; k < s.len; k++) {
         int64_t place;
         sk_local_stretch(&types[s.type], k, k + 1, &place);
-        unsigned char *b = &t->at[s.buf][s.off + place - t->lo[s.buf]];
+        unsigned char *b = trace_at(t, s, place);
         *b |= (unsigned char)bits;
         int first = *b & (READ | WRITE | APPEND), then = *b >> LATER;
         clash |= first && then && (first | then) != READ && (first | then) != APPEND;
@@ -59,15 +88,25 @@ static sk_span room(const struct sk_sched_view *v, uint32_t packet)
     return (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH};
 }
 
+/* What is published is read from then on. */
+static bool mark_published(traces *t, const struct sk_sched_view *v, uint32_t turn, int shift)
+{
+    bool own = mark(t, v->types, sk_bay((int)turn, 0, v->turns[turn].room), READ << shift);
+    return mark(t, v->types, sk_common((int)turn, 0, v->turns[turn].room), READ << shift) || own;
+}
+
 static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int shift)
 {
     bool clash = false;
     const sk_round *rd = &v->rounds[r];
-    for (uint32_t i = rd->first; i < rd->first + rd->nrecv + rd->nsend + rd->nlocal; i++) {
+    for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
         const sk_step *st = &v->steps[i];
-        clash |= mark(t, v->types, st->a, READ << shift);
+        if (!reads_mates(st))
+            clash |= mark(t, v->types, st->a, READ << shift);
         clash |= mark(t, v->types, st->b, (WRITE | (st->kind == SK_STEP_REDUCE)) << shift);
-        if (st->kind >= SK_STEP_PUT) {
+        if (st->kind == SK_STEP_PUBLISH)
+            clash |= mark_published(t, v, st->packet, shift);
+        if (st->kind >= SK_STEP_PUT && st->kind <= SK_STEP_RELAY) {
             int bits = st->kind == SK_STEP_PUT ? APPEND : st->kind == SK_STEP_PRECV ? WRITE : READ;
             clash |= mark(t, v->types, room(v, st->packet), bits << shift);
         }
@@ -81,10 +120,12 @@ static bool rounds_depend(const scene *sc, int rank, const struct sk_sched_view 
 {
     const side_map *send = &sc->send[rank], *recv = &sc->recv[rank];
     size_t ns = (size_t)(send->hi - send->lo), nr = (size_t)(recv->hi - recv->lo);
-    unsigned char *bytes = calloc(1, ns + nr + (size_t)v->scratch + 1);
+    size_t nb = v->nturns ? (size_t)bay_at(v, v->nturns << SK_BUF_BITS) : 0;
+    unsigned char *bytes = calloc(1, ns + nr + (size_t)v->scratch + nb + 1);
     if (!bytes)
         abort();
-    traces t = {{bytes, bytes + ns, bytes + ns + nr}, {send->lo, recv->lo, 0}};
+    unsigned char *scratch = bytes + ns + nr;
+    traces t = {{bytes, bytes + ns, scratch, scratch + v->scratch}, {send->lo, recv->lo, 0}, v};
     mark_round(&t, v, r, 0);
     bool clash = mark_round(&t, v, r + 1, LATER);
     free(bytes);
@@ -123,6 +164,32 @@ static void append(sk_sched *s, const sk_step *st)
     case SK_STEP_RELAY:
         sk_relay(s, st->packet, st->lo, st->hi, st->peer);
         break;
+    case SK_STEP_OPEN: /* freeze knows where */
+        break;
+    case SK_STEP_PUBLISH:
+        sk_publish(s, st->packet);
+        break;
+    case SK_STEP_EXPOSE:
+        sk_expose(s, st->a, st->b);
+        break;
+    case SK_STEP_TAKE:
+        sk_take(s, st->peer, st->a, st->b);
+        break;
+    case SK_STEP_FOLD:
+        sk_fold_mates(s, st->lo, st->hi, st->a, st->b);
+        break;
+    case SK_STEP_JOIN:
+        sk_join_mates(s, st->a, st->b);
+        break;
+    case SK_STEP_MEET:
+        sk_meet_mates(s, st->packet, st->lo, st->hi);
+        break;
+    case SK_STEP_READ:
+        sk_read(s, st->peer, st->a, sk_step_read_at(st), st->b);
+        break;
+    case SK_STEP_SETTLE:
+        sk_settle(s, st->packet);
+        break;
     }
 }
 
@@ -140,18 +207,48 @@ static void shift(const scene *sc, int rank, const struct sk_sched_view *v, sk_s
     const side_map *m = s->buf == SK_SEND ? &sc->send[rank] : &sc->recv[rank];
     if (!t->contig)
         sk_type_bounds(t, s->len / t->size, &lo, &hi);
-    int64_t start = s->buf == SK_SCRATCH ? 0 : m->lo;
-    int64_t end = s->buf == SK_SCRATCH ? v->scratch : m->hi;
+    int64_t start = m->lo, end = m->hi;
+    if (s->buf >= SK_SCRATCH) {
+        start = 0;
+        end = s->buf == SK_SCRATCH ? v->scratch : v->turns[sk_buf_turn(s->buf)].room;
+    }
     bool fits = s->off + by + lo >= start && s->off + by + hi <= end;
     s->off += fits ? by : -by;
+}
+
+/* One of the others: a rank need not wait for itself. */
+static void lose_mate(const scene *sc, int rank, sk_step *st)
+{
+    int n;
+    sk_machine_mates(sc->k.machine, rank, &n);
+    if (st->kind == SK_STEP_JOIN) {
+        st->kind = SK_STEP_FOLD;
+        st->lo = 0;
+        st->hi = n;
+    }
+    if (st->hi - 1 == sc->k.machine->mate[rank])
+        st->lo++;
+    else
+        st->hi--;
+}
+
+/* Bytes that a short step lacks. A copy between two types loses as many bytes as both can: one
+ * element of the larger. */
+static int64_t last_lost(const struct sk_sched_view *v, const sk_step *st)
+{
+    const sk_type *t = &v->types[st->a.len ? st->a.type : st->b.type];
+    int64_t less = combines(st) ? t->size : element(t);
+    if ((st->kind == SK_STEP_COPY || st->kind == SK_STEP_TAKE) &&
+        element(&v->types[st->b.type]) > less)
+        less = element(&v->types[st->b.type]);
+    return less;
 }
 
 /* The step with its mistake; false: leave it out. */
 static bool spoil(const scene *sc, int rank, const struct sk_sched_view *v, mutation m, sk_step *st)
 {
-    bool whole = st->kind == SK_STEP_REDUCE;
-    const sk_type *t = &v->types[st->a.len ? st->a.type : st->b.type];
-    int64_t less = whole ? t->size : element(t);
+    bool whole = combines(st);
+    int64_t less = last_lost(v, st);
     switch (m) {
     case MUT_PEER:
         st->peer = (st->peer + 1) % sc->k.p;
@@ -164,9 +261,10 @@ static bool spoil(const scene *sc, int rank, const struct sk_sched_view *v, muta
         return true;
     case MUT_SHORT:
     case MUT_SHORT_BOTH:
-        /* A copy between two types loses as many bytes as both can: one element of the larger. */
-        if (st->kind == SK_STEP_COPY && element(&v->types[st->b.type]) > less)
-            less = element(&v->types[st->b.type]);
+        if (st->kind == SK_STEP_READ) { /* its source is a place */
+            st->b.len--;
+            return st->b.len > 0;
+        }
         st->a.len -= st->a.len ? less : 0;
         st->b.len -= st->b.len ? less : 0;
         return st->a.len || st->b.len || st->kind == SK_STEP_PUT || st->kind == SK_STEP_GET;
@@ -175,6 +273,9 @@ static bool spoil(const scene *sc, int rank, const struct sk_sched_view *v, muta
             st->hi--;
         else
             st->lo++;
+        return true;
+    case MUT_MATES:
+        lose_mate(sc, rank, st);
         return true;
     default:
         return m != MUT_SKIP && m != MUT_SKIP_BOTH;
@@ -203,13 +304,15 @@ static sk_sched *rebuild(const scene *sc, int rank, const sk_sched *old, mutatio
     const struct sk_sched_view *v = sk_sched_view(old);
     sk_sched *s = sk_sched_new(v->types, v->ntypes);
     if (!s)
-        return NULL;
+        abort();
     sk_scratch(s, v->scratch); /* so spans keep their offsets; packets get new room behind it */
     for (uint32_t i = 0; i < v->npackets; i++)
         sk_packet(s, 0, v->packets[i].cap);
+    for (uint32_t i = 0; i < v->nturns; i++)
+        sk_turn(s, v->turns[i].room, v->turns[i].all);
     for (uint32_t r = 0; r < v->nrounds; r++) {
         const sk_round *rd = &v->rounds[r];
-        uint32_t end = rd->first + rd->nrecv + rd->nsend + rd->nlocal;
+        uint32_t end = sk_round_end(rd);
         bool here = step >= rd->first && step < end, apart = m == MUT_SPLIT || m == MUT_SWAP;
         for (uint32_t i = rd->first; i < end; i++) {
             sk_step st = v->steps[i];
@@ -221,11 +324,10 @@ static sk_sched *rebuild(const scene *sc, int rank, const sk_sched *old, mutatio
         if (!(here && m == MUT_FENCE))
             sk_fence(s);
     }
-    if (sk_sched_freeze(s)) {
-        sk_sched_free(s);
-        return NULL;
-    }
-    return s;
+    if (sk_sched_freeze(s) == SK_OK)
+        return s;
+    sk_sched_free(s);
+    return NULL;
 }
 
 /* How many messages between the two ranks, in the same direction, come before this one. */
@@ -255,7 +357,9 @@ static uint32_t partner(sk_sched *const *scheds, int rank, uint32_t step)
 sk_sched **mutate(const scene *sc, sk_sched *const *scheds, mutation m, int rank, uint32_t step)
 {
     sk_sched **out = calloc((size_t)sc->k.p, sizeof(sk_sched *));
-    bool both = m == MUT_SKIP_BOTH || m == MUT_SHORT_BOTH, ok = out != NULL;
+    bool both = m == MUT_SKIP_BOTH || m == MUT_SHORT_BOTH, ok = true;
+    if (!out)
+        abort();
     int other = both ? sk_sched_view(scheds[rank])->steps[step].peer : -1;
     for (int r = 0; r < sc->k.p && ok; r++) {
         uint32_t at = r == rank && m != MUT_NONE ? step : UINT32_MAX;
@@ -297,32 +401,141 @@ static bool barrier_counts(const scene *sc)
     return (sc->k.p & (sc->k.p - 1)) == 0;
 }
 
-bool mutation_applies(const scene *sc, sk_sched *const *scheds, const trail *t, mutation m,
-                      int rank, uint32_t step)
+/* With turns: does this round learn what the next one tells? */
+static bool news_go_on(const struct sk_sched_view *v, uint32_t r)
 {
+    const sk_round *now = &v->rounds[r], *next = now + 1;
+    bool tells = next->nsend > 0;
+    for (uint32_t i = next->first; i < next->first + next->nhead; i++)
+        tells |= v->steps[i].kind == SK_STEP_PUBLISH;
+    return tells && (v->nturns == 0 || now->nrecv + now->nwait > 0);
+}
+
+static bool fence_counts(const scene *sc, int rank, const struct sk_sched_view *v, uint32_t r)
+{
+    if (r + 1 >= v->nrounds)
+        return false;
+    if (sc->k.coll != SK_BARRIER)
+        return rounds_depend(sc, rank, v, r);
+    return barrier_counts(sc) && news_go_on(v, r);
+}
+
+/* Steps that only wait matter where nothing else is done. */
+static bool skip_counts(const scene *sc, const sk_step *st)
+{
+    switch (st->kind) {
+    case SK_STEP_PUT:
+        return st->a.len > 0;
+    case SK_STEP_GET:
+        return st->b.len > 0;
+    case SK_STEP_MEET:
+        return sc->k.coll == SK_BARRIER && barrier_counts(sc);
+    case SK_STEP_SETTLE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool mates_count(const scene *sc, int rank, const sk_step *st)
+{
+    int n = 0;
+    if (sc->k.machine)
+        sk_machine_mates(sc->k.machine, rank, &n);
+    switch (st->kind) {
+    case SK_STEP_JOIN:
+        return n > 1;
+    case SK_STEP_FOLD:
+        return st->hi - st->lo > 1;
+    case SK_STEP_MEET:
+        return sc->k.coll == SK_BARRIER && barrier_counts(sc) && st->hi - st->lo > 1;
+    default:
+        return false;
+    }
+}
+
+/* Do the last `n` bytes of what this step writes matter? */
+static bool written_matters(const world *w, const trail *t, int rank, const sk_step *st, int64_t n,
+                            unsigned how)
+{
+    bool moves = st->kind == SK_STEP_COPY || st->kind == SK_STEP_TAKE;
+    int owner = st->peer < 0 ? rank : st->peer;
+    int64_t to, from = -1, len, end = st->b.len;
+    for (int64_t k = n < end ? end - n : 0; k < end; k += len) {
+        len = world_stretch(w, rank, st->b, k, end, &to);
+        int64_t same = moves ? world_stretch(w, owner, st->a, k, end, &from) : len;
+        len = same < len ? same : len;
+        if (trail_matters_at(t, to, from, len, how))
+            return true;
+    }
+    return false;
+}
+
+/* What is published matters if something is read that this rank wrote there. */
+static bool publish_counts(const world *w, const struct sk_sched_view *v, const trail *t, int rank,
+                           uint32_t turn)
+{
+    bool wrote = false;
+    for (uint32_t i = 0; i < v->nsteps; i++) {
+        sk_span b = v->steps[i].b;
+        if (!b.len || !sk_buf_is_bay(b.buf) || sk_buf_turn(b.buf) != turn)
+            continue;
+        wrote = true;
+        if (v->steps[i].kind == SK_STEP_EXPOSE ||
+            written_matters(w, t, rank, &v->steps[i], b.len, TRAIL_READ))
+            return true;
+    }
+    return v->turns[turn].all || (!wrote && w->sc->k.coll == SK_BARRIER && barrier_counts(w->sc));
+}
+
+/* Of a step that is no message: would this mistake be one? */
+static bool local_counts(const world *w, const struct sk_sched_view *v, const trail *t, mutation m,
+                         int rank, const sk_step *st)
+{
+    sk_span b = st->b;
+    if (st->kind == SK_STEP_PUBLISH)
+        return m != MUT_SKIP || publish_counts(w, v, t, rank, st->packet);
+    if (!b.len || st->kind == SK_STEP_GET || st->kind == SK_STEP_EXPOSE)
+        return true;
+    bool lost = m == MUT_SKIP || m == MUT_SHORT;
+    int64_t n = b.len;
+    if (m == MUT_SHORT && st->kind == SK_STEP_READ)
+        n = 1;
+    else if (m == MUT_SHORT)
+        n = last_lost(v, st);
+    return written_matters(w, t, rank, st, n, lost ? TRAIL_NEWS : TRAIL_READ);
+}
+
+bool mutation_applies(const world *w, sk_sched *const *scheds, const trail *t, mutation m, int rank,
+                      uint32_t step)
+{
+    const scene *sc = w->sc;
     const struct sk_sched_view *v = sk_sched_view(scheds[rank]);
     const sk_step *st = &v->steps[step];
     uint32_t r = round_of(v, step);
+    if (st->kind == SK_STEP_OPEN && m != MUT_FENCE)
+        return false;
     bool barrier = sc->k.coll == SK_BARRIER, transfer = is_send(st) || is_recv(st);
+    if (m != MUT_FENCE && !transfer && !local_counts(w, v, t, m, rank, st))
+        return false;
     switch (m) {
     case MUT_PEER:
-        return transfer;
+        return transfer || (reads_mates(st) && st->peer >= 0);
     case MUT_FENCE:
-        if (r + 1 >= v->nrounds || step != v->rounds[r].first)
-            return false;
-        return barrier ? barrier_counts(sc) : rounds_depend(sc, rank, v, r);
+        return step == v->rounds[r].first && fence_counts(sc, rank, v, r);
     case MUT_FROM:
         return st->a.len && (!transfer || matters(v, t, rank, step, st->a.len, TRAIL_READ));
     case MUT_TO:
         return st->b.len && (!transfer || matters(v, t, rank, step, st->b.len, TRAIL_READ));
     case MUT_SKIP:
-        return (st->kind != SK_STEP_PUT || st->a.len > 0) &&
-               (st->kind != SK_STEP_GET || st->b.len > 0);
+        return skip_counts(sc, st);
+    case MUT_MATES:
+        return mates_count(sc, rank, st);
     case MUT_SKIP_BOTH:
         return is_send(st) &&
                (barrier ? barrier_counts(sc) : matters(v, t, rank, step, INT64_MAX, TRAIL_NEWS));
-    case MUT_SHORT:
-        return st->a.len > 0 || st->b.len > 0;
+    case MUT_SHORT: /* more may be exposed than is read */
+        return st->kind != SK_STEP_EXPOSE && (st->a.len > 0 || st->b.len > 0);
     case MUT_SHORT_BOTH:
         return st->kind == SK_STEP_SEND && st->a.len && same_element(scheds, rank, step) &&
                matters(v, t, rank, step, element(&v->types[st->a.type]), TRAIL_NEWS);

@@ -284,6 +284,13 @@ static bool make_neighbors(scene *sc, int rank)
            make_side(sc, rank, 1, g->nin, v, slot_units_in);
 }
 
+/* Operations of the standard commute, and their types have one layout everywhere, maybe with holes:
+ * those of MINLOC. */
+static bool is_builtin(const kase *k)
+{
+    return coll_reduces(k->coll) && !k->ordered && (k->lay == LAY_PLAIN || k->lay == LAY_HOLES);
+}
+
 static bool make_call(scene *sc, int rank)
 {
     const kase *k = &sc->k;
@@ -297,7 +304,12 @@ static bool make_call(scene *sc, int rank)
                    .in_place = in_place,
                    .ordered = k->ordered,
                    .types = scene_types,
-                   .ntypes = NTYPES};
+                   .ntypes = NTYPES,
+                   .machine = k->machine,
+                   .room = k->room,
+                   .leaders = k->leaders,
+                   .direct = k->direct,
+                   .builtin = is_builtin(k)};
     switch (k->coll) {
     case SK_BARRIER:
     case SK_NCOLLS:
@@ -364,6 +376,18 @@ void scene_free(scene *s)
         sk_arena_free(s->arena);
 }
 
+/* " nodes=0112 cores=4 room=192 leaders=2 direct" */
+static void print_machine(const kase *k, char *out, size_t size)
+{
+    size_t used = strlen(out);
+    used += (size_t)snprintf(out + used, size - used, " nodes=");
+    for (int r = 0; r < k->p && used + 1 < size; r++)
+        used += (size_t)snprintf(out + used, size - used, "%d", k->machine->node[r]);
+    if (used < size)
+        snprintf(out + used, size - used, " cores=%d room=%lld leaders=%d%s", k->machine->cores,
+                 (long long)k->room, k->leaders, k->direct ? " direct" : "");
+}
+
 void kase_print(const kase *k, char *out, size_t size)
 {
     static const char *const lays[] = {"plain", "holes", "mixed", "empty"};
@@ -376,4 +400,6 @@ void kase_print(const kase *k, char *out, size_t size)
         snprintf(out + used, size - used, " %s seed=%u on \"%s\" ride=%lld window=%d",
                  graph_kind_name(k->hoods->kind), k->hoods->seed, k->hoods->on, (long long)k->ride,
                  k->window);
+    if (k->machine)
+        print_machine(k, out, size);
 }

@@ -33,6 +33,10 @@ typedef struct kase {
     const hoods *hoods; /* neighbourhood collectives, as are these: */
     int64_t ride;
     int window;
+    const sk_machine *machine; /* NULL: not known; with it, these: */
+    int64_t room;
+    bool direct;
+    int leaders;
 } kase;
 
 /* The blocks of one side of one rank, and the memory they span, from the buffer's address. */

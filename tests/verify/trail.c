@@ -126,3 +126,18 @@ bool trail_matters(const trail *t, int from, int to, int nth, int64_t n, unsigne
     }
     return false;
 }
+
+bool trail_matters_at(const trail *t, int64_t to, int64_t from, int64_t n, unsigned how)
+{
+    for (int64_t k = 0; k < t->nevents; k++) {
+        const event *e = &t->events[k];
+        int64_t lo = to > e->to ? to : e->to, hi = to + n < e->to + e->n ? to + n : e->to + e->n;
+        if (from >= 0 && from - to != e->from - e->to)
+            continue;
+        unsigned asked = e->reduce ? how & TRAIL_READ : how; /* what is reduced is always news */
+        for (int64_t i = lo - e->to; i < hi - e->to; i++)
+            if ((t->flags[e->flags + i] & asked) == asked)
+                return true;
+    }
+    return false;
+}

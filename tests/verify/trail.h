@@ -26,6 +26,10 @@ enum {
     TRAIL_NEWS = 3, /* and the receiver did not have it already */
 };
 
+/* Is there one among these bytes of the world's memory, moved there at any time from those, or, for
+ * -1, from anywhere? */
+bool trail_matters_at(const trail *t, int64_t to, int64_t from, int64_t n, unsigned how);
+
 /* Is there such a byte among the last `n` of the nth message from one rank to another? */
 bool trail_matters(const trail *t, int from, int to, int nth, int64_t n, unsigned how);
 

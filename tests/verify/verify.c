@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "machines.h"
 
 enum { FAILURES_SHOWN = 5, ALL_ROOTS = 8, ALL_KINDS = 10 };
 
@@ -98,11 +99,51 @@ static void try_long(job *j, int p, layout lay)
         try(j, &k);
 }
 
+/* ---- machines ---- */
+
+static int draw(uint64_t *lot, int n)
+{
+    *lot = shade_mix(*lot + 0x9e3779b97f4a7c15u);
+    return (int)(*lot >> 8 & 0xffffff) % n;
+}
+
+/* A kind of call on a machine, by lot: see machines.h. */
+static void try_lot(job *j, int p, uint64_t lot)
+{
+    static const int64_t units[] = {0, 1, 7, 40, 211};
+    sk_coll coll = j->algo->coll;
+    kase k = {.coll = coll, .p = p};
+    machines_draw(&k, lot);
+    k.root = coll_is_rooted(coll) ? draw(&lot, p) : 0;
+    k.in_place = coll_has_in_place(coll) && draw(&lot, 3) == 0;
+    k.ordered = coll_reduces(coll) && draw(&lot, 4) == 0;
+    k.spread = coll_is_v(coll) ? (enum spread)draw(&lot, SPREAD_COUNT) : SPREAD_EVEN;
+    if (coll != SK_BARRIER) {
+        k.lay = (layout)draw(&lot, LAY_COUNT);
+        k.units = units[draw(&lot, is_heavy(coll) ? 4 : 5)];
+    }
+    if (draw(&lot, 16) == 0 && p <= 5 && coll != SK_BARRIER)
+        k.units = 20011;
+    try(j, &k);
+    sk_machine_free((sk_machine *)(uintptr_t)k.machine);
+}
+
+static void verify_machines(job *j)
+{
+    static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 32};
+    int n = j->quick ? 12 : (int)(sizeof ranks / sizeof *ranks);
+    int lots =
+        (j->quick ? 50 : 200) / (j->t.right ? 20 : 1) / (j->algo->coll == SK_BARRIER ? 4 : 1);
+    for (int i = 0; i < n; i++)
+        for (int lot = 0; lot <= lots; lot++)
+            try_lot(j, ranks[i], (uint64_t)(ranks[i] * 4096 + lot) * 7919);
+}
+
 /* ---- neighbourhoods ---- */
 
 /* Every kind of call on one neighbourhood, or every nth, others for each. Blocks are shorter and
- * longer than what rides. */
-static void try_neighbor_kinds(job *j, const hoods *h, unsigned every)
+ * longer than what rides. `room`: 0 is a machine without shared memory. */
+static void try_neighbor_kinds(job *j, const hoods *h, unsigned every, int64_t room)
 {
     static const int64_t units[] = {0, 1, 7, 40}, rides[] = {64, 0, 1024};
     static const int windows[] = {0, 2, 5};
@@ -121,7 +162,10 @@ static void try_neighbor_kinds(job *j, const hoods *h, unsigned every)
                                   .spread = (enum spread)spread,
                                   .hoods = h,
                                   .ride = rides[ride],
-                                  .window = windows[window]};
+                                  .window = windows[window],
+                                  .machine = room ? h->machine : NULL,
+                                  .room = room,
+                                  .direct = room && nth / every % 2};
                         if (nth++ % every == 0)
                             try(j, &k);
                     }
@@ -144,7 +188,30 @@ static void verify_neighbors(job *j)
             /* Prime to the numbers of kinds, so that each seed meets other ones. */
             unsigned every = p <= 8 ? 5 : p <= 20 ? 13 : 23;
             every *= coll_is_v(j->algo->coll) ? 5 : 1;
-            try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1));
+            try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), 0);
+            hoods_free(h);
+        }
+}
+
+/* One node in every other neighbourhood; see hoods_new. */
+static void verify_neighbor_machines(job *j)
+{
+    static const int64_t rooms[] = {192, 1024, 65536};
+    bool ignores = j->t.right > 0;
+    for (int p = 1; p <= (j->quick ? 9 : 20); p++)
+        for (int kind = 0; kind < GRAPH_COUNT; kind++) {
+            unsigned seed = (unsigned)(p * GRAPH_COUNT + kind);
+            if (seed % 2)
+                seed = seed * HOODS_MACHINES + HOODS_ONE_NODE;
+            hoods *h = hoods_new((graph_kind)kind, p, seed);
+            if (!h) {
+                printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
+                j->t.wrong++;
+                continue;
+            }
+            unsigned every = (ignores ? 101 : 7) * (coll_is_v(j->algo->coll) ? 5 : 1);
+            for (int i = 0; i < 3; i++)
+                try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), rooms[i]);
             hoods_free(h);
         }
 }
@@ -156,6 +223,8 @@ static void verify_algo(job *j)
     for (int p = 1; p <= many; p++) {
         int64_t sizes[] = {0, 1, 7, is_heavy(j->algo->coll) ? 9 : 3 * p + 2};
         try_roots(j, p, sizes, 4);
+        if (p == ALL_KINDS && j->t.right + j->t.wrong == 0)
+            return; /* it needs a machine */
     }
     for (int i = 0; i < (j->quick ? 1 : 4); i++)
         try_roots(j, large[i], (int64_t[]){0, 1}, 2);
@@ -189,10 +258,13 @@ int main(int argc, char **argv)
             continue;
         double begin = seconds();
         job j = {.algo = *a, .w = w, .quick = quick};
-        if (sk_coll_neighbor((*a)->coll))
+        if (sk_coll_neighbor((*a)->coll)) {
             verify_neighbors(&j);
-        else
+            verify_neighbor_machines(&j);
+        } else {
             verify_algo(&j);
+            verify_machines(&j);
+        }
         if (j.t.right == 0) {
             printf("  FAIL %s never fits\n", (*a)->name);
             j.t.wrong++;

@@ -47,6 +47,23 @@ static void hook_round_over(void *ctx, int rank)
         w->heard[rank * w->words + i] |= w->news[rank * w->words + i];
 }
 
+/* Mates learn what the publisher knew then, not what it knows when they look. */
+static void hook_publish(void *ctx, int rank, uint32_t turn)
+{
+    world *w = ctx;
+    size_t set = (size_t)w->words;
+    memcpy(w->said + ((size_t)turn * (size_t)w->p + (size_t)rank) * set,
+           w->heard + (size_t)rank * set, set * sizeof *w->said);
+}
+
+static void hook_hear(void *ctx, int from, int to, uint32_t turn)
+{
+    world *w = ctx;
+    for (int i = 0; i < w->words; i++)
+        w->news[to * w->words + i] |=
+            w->said[((size_t)turn * (size_t)w->p + (size_t)from) * (size_t)w->words + (size_t)i];
+}
+
 world *world_new(void)
 {
     return calloc(1, sizeof(world));
@@ -76,6 +93,7 @@ void world_free(world *w)
     free(w->want);
     free(w->sums);
     free(w->packets);
+    free(w->said);
     free(w);
 }
 
@@ -90,8 +108,13 @@ static bool room_for_ranks(world *w, int p)
     w->heard = calloc(n * (size_t)w->words, sizeof *w->heard);
     w->news = calloc(n * (size_t)w->words, sizeof *w->news);
     w->runs = calloc(n, sizeof *w->runs);
-    w->local =
-        sk_local_new(p, &(sk_local_hooks){w, hook_move, hook_reduce, hook_match, hook_round_over});
+    w->local = sk_local_new(p, &(sk_local_hooks){.ctx = w,
+                                                 .move = hook_move,
+                                                 .reduce = hook_reduce,
+                                                 .match = hook_match,
+                                                 .round_over = hook_round_over,
+                                                 .publish = hook_publish,
+                                                 .hear = hook_hear});
     w->p = p;
     return w->at && w->heard && w->news && w->runs && w->local;
 }
@@ -113,6 +136,21 @@ static bool room_for_bytes(world *w)
     return w->cap > 0;
 }
 
+static bool room_for_turns(world *w, sk_sched *const *scheds)
+{
+    uint32_t turns = 0;
+    for (int r = 0; r < w->p; r++)
+        if (sk_sched_view(scheds[r])->nturns > turns)
+            turns = sk_sched_view(scheds[r])->nturns;
+    size_t need = (size_t)turns * (size_t)w->p * (size_t)w->words;
+    if (need <= w->said_cap)
+        return true;
+    free(w->said);
+    w->said = malloc(need * sizeof *w->said);
+    w->said_cap = w->said ? need : 0;
+    return w->said != NULL;
+}
+
 static int64_t place_buffer(int64_t at, const side_map *m, int64_t *address)
 {
     *address = at + GUARD - m->lo;
@@ -125,6 +163,7 @@ bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, 
     if (!room_for_ranks(w, p))
         return false;
     w->sc = sc;
+    w->scheds = scheds;
     w->alg = alg;
     w->salt = shade_mix(turn + 1);
     int64_t at = turn * 8;
@@ -140,7 +179,10 @@ bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, 
         at += sk_sched_view(scheds[r])->scratch;
         packets += (size_t)sk_run_packet_bytes(scheds[r]);
     }
-    w->total = at;
+    w->bays = (at + 63) / 64 * 64;
+    w->total = w->bays + sk_local_bay_bytes(sc->k.machine, scheds);
+    if (!room_for_turns(w, scheds))
+        return false;
     if (packets > w->packet_cap) {
         free(w->packets);
         w->packets = malloc(packets);
@@ -175,13 +217,19 @@ sk_status world_run(world *w, sk_sched *const *scheds)
                     buf[SK_RECV], buf[SK_SCRATCH], packets);
         packets = packets ? packets + sk_run_packet_bytes(scheds[r]) : NULL;
     }
+    sk_local_machine(w->local, w->sc->k.machine);
+    sk_local_bays(w->local, w->mem + w->bays);
     return sk_local_run(w->local, w->runs);
 }
 
 int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *place)
 {
     int64_t n = sk_local_stretch(&scene_types[s.type], k, end, place);
-    *place += w->at[rank][s.buf] + s.off;
+    *place += s.off;
+    if (sk_buf_is_bay(s.buf))
+        *place += w->bays + sk_local_bay_place(w->sc->k.machine, w->scheds, rank, s.buf);
+    else
+        *place += w->at[rank][s.buf];
     return n;
 }
 
@@ -190,6 +238,10 @@ void world_describe(const world *w, int64_t index, char *out, size_t size)
     static const char *const names[] = {"send", "recv", "scratch"};
     if (index < 0 || index >= w->total) {
         snprintf(out, size, "nothing known");
+        return;
+    }
+    if (index >= w->bays) {
+        snprintf(out, size, "byte %lld of all bays", (long long)(index - w->bays));
         return;
     }
     int rank = 0, buf = 0;

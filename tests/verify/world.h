@@ -11,15 +11,19 @@ struct trail;
 
 typedef struct world {
     const scene *sc;
+    sk_sched *const *scheds; /* what was laid out for */
     algebra alg;
     uint64_t salt;
-    unsigned char *mem; /* users' buffers of all ranks, each between guards, then all scratch */
+    unsigned char *mem; /* users' buffers of all ranks, each between guards, then scratch, bays */
     shade *now, *want;  /* one per byte; `want` only for the users' bytes */
     shade *sums;        /* room to work out reductions */
     int64_t users, total, cap;
     int64_t (*at)[SK_NBUFS]; /* where the buffers of a rank start in mem */
     uint64_t *heard, *news;  /* bit sets of ranks: at the start of the round, and since */
+    uint64_t *said;          /* [turn][rank]: whom it had heard from when it published */
+    size_t said_cap;
     int words;
+    int64_t bays; /* where they start in mem, behind all scratch */
     sk_local *local;
     sk_run *runs;
     void *packets;

@@ -166,11 +166,6 @@ static int64_t own_scratch(const sk_call *c)
     return c->rank;
 }
 
-#define ALGO_OF(COLL, NAME, BUILD, ...)                                                            \
-    {                                                                                              \
-        .name = (NAME), .coll = SK_##COLL, .build = (BUILD), __VA_ARGS__                           \
-    }
-
 const wrong_algo wrong_algos[] = {
     {ALGO_OF(ALLGATHER, "blocks one too far", blocks_off_by_one, .fits = NULL),
      {.coll = SK_ALLGATHER, .p = 5, .units = 3},

@@ -12,4 +12,17 @@ typedef struct wrong_algo {
 
 extern const wrong_algo wrong_algos[];
 
+/* The same for node mates: on a machine. */
+typedef struct wrong_shared {
+    wrong_algo wrong;
+    const char *on;
+} wrong_shared;
+
+extern const wrong_shared wrong_shareds[];
+
+#define ALGO_OF(COLL, NAME, BUILD, ...)                                                            \
+    {                                                                                              \
+        .name = (NAME), .coll = SK_##COLL, .build = (BUILD), __VA_ARGS__                           \
+    }
+
 #endif

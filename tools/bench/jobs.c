@@ -1,9 +1,11 @@
 #include "bench/jobs.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/hosts.h"
+#include "board/board.h"
 #include "shape.h"
 
 typedef struct list {
@@ -14,7 +16,7 @@ typedef struct list {
 
 static sk_job *append(list *l, sk_flavour mpi, int nranks)
 {
-    sk_job *j = sk_take(l->arena, sizeof *j);
+    sk_job *j = sk_arena_need(l->arena, sizeof *j);
     *j = (sk_job){.mpi = mpi, .nranks = nranks, .graph = l->graph, .host_name = SK_HOST_AUTO};
     *l->end = j;
     l->end = &j->next;
@@ -38,6 +40,19 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
     return room ? sk_shape_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
 }
 
+sk_machine *sk_job_machine(sk_call *c)
+{
+    sk_machine *m = NULL;
+    sk_seat *seats = calloc((size_t)c->nranks, sizeof *seats);
+    if (seats && sk_machine_new(c->nranks, seats, 0, &m) == SK_OK) {
+        sk_board_bytes(c->nranks, INT64_MAX, &c->room);
+        c->machine = m;
+        c->direct = c->builtin = true;
+    }
+    free(seats);
+    return m;
+}
+
 /* Whether forcing the algorithm can have an effect: for one of the sizes at least. With neighbours
  * that only the ranks can tell. */
 static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, int nranks)
@@ -46,7 +61,10 @@ static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, in
         return algo;
     for (int i = 0; algo && algo->fits && i < o->nbytes; i++) {
         sk_call c = sk_job_call(a, algo->coll, o->bytes[i], nranks);
-        if (algo->fits(&c))
+        sk_machine *m = sk_job_machine(&c);
+        bool yes = algo->fits(&c);
+        sk_machine_free(m);
+        if (yes)
             return true;
     }
     return algo && !algo->fits;
@@ -102,7 +120,7 @@ static void add_against(list *l, const sk_bench_options *o, sk_flavour mpi, int 
         if (o->algorithm && !fits(l->arena, algo, o, nranks))
             continue;
         sk_words names = sk_host_algos(l->arena, mpi, coll);
-        bool *want = sk_take(l->arena, (size_t)names.n + 1);
+        bool *want = sk_arena_need(l->arena, (size_t)names.n + 1);
         for (int i = 0; i < o->against.n; i++)
             sk_host_wanted(l->arena, mpi, coll, o->against.v[i], want);
         for (int i = 0; i < names.n; i++) {

@@ -32,4 +32,8 @@ int sk_job_points(const sk_job *j, const sk_bench_options *o);
 /* The call of rank 0 that stands for a measured point of a global collective. */
 sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
 
+/* Put into it what the ranks find out when they all sit on this machine. The result, which is freed
+ * by the caller after the call was used, may be NULL. */
+sk_machine *sk_job_machine(sk_call *c);
+
 #endif

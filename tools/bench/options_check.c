@@ -51,7 +51,7 @@ static bool check_against(sk_arena *a, const sk_bench_options *o)
         for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
             for (int k = 0; o->mpi[f] && k < o->ncolls; k++) {
                 sk_words names = sk_host_algos(a, (sk_flavour)f, o->colls[k]);
-                bool *want = sk_take(a, (size_t)names.n + 1);
+                bool *want = sk_arena_need(a, (size_t)names.n + 1);
                 n += sk_host_wanted(a, (sk_flavour)f, o->colls[k], o->against.v[i], want);
                 for (int j = 0; j < names.n; j++)
                     sk_words_add(&valid,

@@ -85,7 +85,7 @@ static bool read_headers(reader *r, sk_elf *e)
     if ((size_t)r->phsize < SIZE(r, Phdr))
         return fail(r, "its program headers are too small");
     size_t bytes = (size_t)r->phnum * (size_t)r->phsize;
-    unsigned char *ph = sk_take(r->arena, bytes);
+    unsigned char *ph = sk_arena_need(r->arena, bytes);
     r->ph = ph;
     return read_at(r, FIELD(r, h, Ehdr, e_phoff), ph, bytes, "its program headers are cut off");
 }
@@ -173,7 +173,7 @@ static bool read_segments(reader *r, sk_elf *e)
         uint64_t off = FIELD(r, p, Phdr, p_offset), n = FIELD(r, p, Phdr, p_filesz);
         if (n > MAX_DYNAMIC * SIZE(r, Dyn))
             return fail(r, "its dynamic section is too long");
-        unsigned char *dyn = sk_take(r->arena, n ? (size_t)n : 1);
+        unsigned char *dyn = sk_arena_need(r->arena, n ? (size_t)n : 1);
         e->dynamic = true;
         if (!read_at(r, off, dyn, (size_t)n, "its dynamic section is cut off") ||
             !read_entries(r, e, dyn, (size_t)n))
@@ -200,7 +200,7 @@ sk_status sk_elf_read(sk_arena *a, const char *path, sk_elf **out, char *err, si
         snprintf(err, size, "cannot read %s: %s", path, strerror(errno));
         return SK_BADARG;
     }
-    sk_elf *e = sk_take(a, sizeof *e);
+    sk_elf *e = sk_arena_need(a, sizeof *e);
     e->path = sk_text(a, "%s", path);
     e->needed = sk_words_new(a);
     bool ok = read_headers(&r, e) && read_segments(&r, e);

@@ -123,7 +123,7 @@ bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
         FILE *f = fopen(path, "re");
         if (!f)
             return false;
-        char *data = sk_take(a, MOST);
+        char *data = sk_arena_need(a, MOST);
         size_t n = fread(data, 1, MOST, f);
         fclose(f);
         o = mentions(data, n, openmpi);

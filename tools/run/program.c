@@ -94,7 +94,7 @@ static bool look_text(look *l, const char *text, const char *script_dir, int dep
 
 static bool look_script(look *l, const char *path, int depth)
 {
-    char *text = sk_take(l->arena, MAX_SCRIPT + 1);
+    char *text = sk_arena_need(l->arena, MAX_SCRIPT + 1);
     FILE *f = fopen(path, "re");
     if (!f)
         return false;

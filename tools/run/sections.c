@@ -38,7 +38,7 @@ int sk_launcher_cut(sk_arena *a, sk_launcher_kind kind, char *const *words, int 
     int count = 1;
     for (int i = 1; i < n; i++)
         count += !strcmp(words[i], ":");
-    *sections = sk_take(a, (size_t)count * sizeof **sections);
+    *sections = sk_arena_need(a, (size_t)count * sizeof **sections);
     int first = 1;
     for (int k = 0; k < count; k++) {
         sk_section *s = &(*sections)[k];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *sk_take(sk_arena *a, size_t bytes)
+void *sk_arena_need(sk_arena *a, size_t bytes)
 {
     void *p = sk_arena_get(a, bytes);
     if (!p) {
@@ -22,7 +22,7 @@ char *sk_text(sk_arena *a, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    char *text = sk_take(a, (size_t)n + 1);
+    char *text = sk_arena_need(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
@@ -38,7 +38,7 @@ void sk_words_add(sk_words *w, const char *word)
 {
     if (w->n + 1 >= w->cap) {
         int cap = w->cap ? 2 * w->cap : 16;
-        char **v = sk_take(w->arena, (size_t)cap * sizeof *v);
+        char **v = sk_arena_need(w->arena, (size_t)cap * sizeof *v);
         if (w->n)
             memcpy(v, w->v, (size_t)w->n * sizeof *v);
         w->v = v;

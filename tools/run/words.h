@@ -13,7 +13,7 @@ typedef struct sk_words {
     int n, cap;
 } sk_words;
 
-void *sk_take(sk_arena *a, size_t bytes); /* sk_arena_get that never returns NULL */
+void *sk_arena_need(sk_arena *a, size_t bytes); /* sk_arena_get that never returns NULL */
 char *sk_text(sk_arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 sk_words sk_words_new(sk_arena *a);

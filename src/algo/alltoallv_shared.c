@@ -1,0 +1,36 @@
+/* alltoallv_shared.c: every bay has a slot for each of the other ranks; long blocks are read where
+ * they lie, or come as messages; alltoallv and alltoallw.
+ * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
+ * turns  1    steps  2 for each block, and 2 or 3
+ * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
+#include "algo/algo.h"
+#include "algo/phase_share.h"
+
+static int64_t slot_size(const sk_call *c)
+{
+    return sk_slot_size(c, c->nranks - 1, SK_SHARE_SLOT);
+}
+
+static bool fits(const sk_call *c)
+{
+    return sk_share_fits(c) && slot_size(c) > 0;
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int me = c->rank, n = c->nranks - 1;
+    sk_slots x = {.nslots = n, .slot = n - 1, .size = slot_size(c)};
+    x.out = (sk_lane){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
+    x.in = (sk_lane){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
+    sk_slots_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));
+}
+
+#define SHARED(COLL)                                                                               \
+    {                                                                                              \
+        .name = "shared", .coll = (COLL),                                                          \
+        .about = "short blocks through shared memory, long ones direct; one node", .fits = fits,   \
+        .build = build,                                                                            \
+    }
+
+const sk_algo sk_alltoallv_shared = SHARED(SK_ALLTOALLV);
+const sk_algo sk_alltoallw_shared = SHARED(SK_ALLTOALLW);

@@ -1,0 +1,132 @@
+/* neighbor_shared.c: all neighbours on one node: every rank puts its blocks where its mates can see
+ * them, and takes those of its sources from there.
+ *
+ *   shared    through the bays of one turn: two copies for every block of alltoall; for allgather
+ *             one into the bay, whatever the degree, and one out of it for each neighbour
+ *   exposed   a bay says only where the blocks lie, and the mates read them there: one copy, a
+ *             system call for each block, and nobody leaves before all have read
+ * cost   degree copies, no messages, one wait for each neighbour
+ * good for  shared: up to a few KB, and allgather at any length that fits; exposed: long blocks
+ * rounds 2, with blocks exposed 3    scratch  exposed blocks of types with gaps, packed
+ *
+ * Where each block stands both ends of its edge must know without a word: allgather's at the start
+ * of the bay; alltoall's in a place for every mate, and as often again as edges are parallel.
+ *
+ * All mates append the same turn, though not all know sizes: not those of the v and w forms, and a
+ * rank without neighbours not even those of equal blocks. Then the room is what all ranks agree on,
+ * and a block that is too long for its place is exposed or, where that cannot be, sent: this the
+ * two ends of an edge decide alike. */
+#include "algo/phase_neighbor.h"
+#include "algo/row.h"
+
+enum {
+    PLACE_STEP = 64,
+    WIDE_ROOM = 128 << 10, /* where sizes are not known: of allgather, and the least of alltoall */
+    LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exposed */
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Does every rank know the size of every block? */
+static bool sizes_known(const sk_call *c)
+{
+    return !sk_neighbor_sized(c) && !c->hood->lonely;
+}
+
+static int64_t count_places(const sk_call *c)
+{
+    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * c->hood->parallel;
+}
+
+/* Sizes are not known to all: room for blocks of a typical size and some longer ones. */
+static int64_t agreed_room(const sk_call *c, int64_t n)
+{
+    if (sk_neighbor_gathers(c))
+        return smaller(c->room, WIDE_ROOM);
+    int64_t each = smaller(c->hood->typical, LONG_BLOCK / 4) * 4;
+    each = each < PLACE_STEP ? PLACE_STEP : each;
+    int64_t room = each > c->room / n ? c->room : each * n;
+    return sk_neighbor_sized(c) || room > WIDE_ROOM ? room : smaller(c->room, WIDE_ROOM);
+}
+
+static sk_places places_for(const sk_call *c, bool expose)
+{
+    int64_t block = sk_call_bytes(c);
+    sk_places p = {.n = count_places(c)};
+    if (sizes_known(c)) {
+        p.bytes = expose ? SK_PLACE : block;
+        p.room = p.n * p.bytes;
+        return p;
+    }
+    p.room = agreed_room(c, p.n);
+    p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
+    /* Those who have blocks know their size, and have them stand close together. */
+    if (!sk_neighbor_sized(c))
+        p.bytes = expose || block > p.room / p.n ? SK_PLACE : block;
+    return p;
+}
+
+/* ---- fits ---- */
+
+static bool on_one_node(const sk_call *c)
+{
+    const sk_machine *m = c->hood->machine;
+    return m && m->nnodes == 1 && c->hood->parallel > 0 && c->room / count_places(c) >= PLACE_STEP;
+}
+
+static bool fits_shared(const sk_call *c)
+{
+    return on_one_node(c) && (!sizes_known(c) || sk_call_bytes(c) <= c->room / count_places(c));
+}
+
+static bool fits_exposed(const sk_call *c)
+{
+    return on_one_node(c) && c->direct;
+}
+
+/* Only what some rank may have to pack. Where sizes are not known no bound can be given that all
+ * ranks agree on. */
+static int64_t scratch_exposed(const sk_call *c)
+{
+    const sk_load *load = &c->hood->load[SK_BY_DIRECT];
+    int64_t edges = 1, block = sk_call_bytes(c);
+    for (int i = 0; i < SK_NLEVELS; i++)
+        edges += load->messages[i] * c->hood->parallel;
+    bool huge = block > INT64_MAX - PLACE_STEP;
+    return sizes_known(c) && block ? sk_room(edges, huge ? block : block + PLACE_STEP) : 0;
+}
+
+static void build_shared(sk_sched *s, const sk_call *c)
+{
+    sk_neighbor_trade(s, c, places_for(c, false), false);
+}
+
+static void build_exposed(sk_sched *s, const sk_call *c)
+{
+    sk_neighbor_trade(s, c, places_for(c, true), true);
+}
+
+#define SHARED(COLL)                                                                               \
+    {                                                                                              \
+        .name = "shared", .coll = (COLL),                                                          \
+        .about = "through memory that node mates share; all neighbours on one node",               \
+        .fits = fits_shared, .build = build_shared,                                                \
+    }
+
+#define EXPOSED(COLL)                                                                              \
+    {                                                                                              \
+        .name = "exposed", .coll = (COLL),                                                         \
+        .about = "node mates read each other's buffers; long blocks, all neighbours on one node",  \
+        .fits = fits_exposed, .scratch = scratch_exposed, .build = build_exposed,                  \
+    }
+
+const sk_algo sk_neighbor_allgather_shared = SHARED(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgather_exposed = EXPOSED(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgatherv_shared = SHARED(SK_NEIGHBOR_ALLGATHERV);
+const sk_algo sk_neighbor_alltoall_shared = SHARED(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoall_exposed = EXPOSED(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoallv_shared = SHARED(SK_NEIGHBOR_ALLTOALLV);
+const sk_algo sk_neighbor_alltoallw_shared = SHARED(SK_NEIGHBOR_ALLTOALLW);

@@ -1,0 +1,127 @@
+/* phase_slots.c: blocks of unknown sizes through slots of one size.
+ *
+ * A long block is exposed where it lies, or sent from there, unless it is to be read and is not
+ * contiguous, or is about to be overwritten because the call is in place: then a packed copy of it
+ * is made. A long block that is read into a type that is not contiguous comes to a copy as well. */
+#include "algo/phase_share.h"
+
+int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
+{
+    int64_t lines = (c->room < SK_SHARE_SLOTS ? c->room : SK_SHARE_SLOTS) / n / SK_SHARE_LINE;
+    if (lines > most / SK_SHARE_LINE)
+        lines = most / SK_SHARE_LINE;
+    if (lines > 1 && n > 1 && lines % 2 == 0)
+        lines--; /* short blocks are not to fall on the same few sets of a cache */
+    return lines * SK_SHARE_LINE;
+}
+
+typedef struct walk { /* over the blocks of a lane */
+    const sk_lane *lane;
+    int64_t size;   /* of a slot */
+    bool rewritten; /* the blocks may be overwritten meanwhile */
+    sk_span copy;   /* of the blocks that need one */
+    int64_t at;     /* how far it is used */
+    int i;
+    sk_span user, place; /* the current block, and where it is while others see it */
+    int peer;
+} walk;
+
+static bool is_long(const walk *w)
+{
+    return w->user.len > w->size;
+}
+
+static bool needs_copy(const walk *w)
+{
+    const sk_call *c = w->lane->row.c;
+    return is_long(w) && (w->rewritten || (c->direct && !c->types[w->user.type].contig));
+}
+
+static void walk_back(walk *w)
+{
+    w->at = w->i = 0;
+}
+
+static bool walk_on(walk *w)
+{
+    const sk_call *c = w->lane->row.c;
+    if (w->i == w->lane->n)
+        return false;
+    w->peer = (int)(((int64_t)w->lane->first + w->i) % c->nranks);
+    w->place = w->user = sk_row_block(&w->lane->row, w->i++);
+    if (needs_copy(w)) {
+        w->place = sk_span_cut(c->types, w->copy, w->at, w->user.len);
+        w->at += w->user.len;
+    }
+    return true;
+}
+
+static walk walk_of(sk_sched *s, const sk_lane *lane, int64_t size, bool rewritten)
+{
+    walk w = {.lane = lane, .size = size, .rewritten = rewritten};
+    while (walk_on(&w))
+        ;
+    if (w.at)
+        w.copy = sk_scratch(s, w.at);
+    walk_back(&w);
+    return w;
+}
+
+/* Fill the slots; true if something is exposed. */
+static bool fill(sk_sched *s, walk *w, int turn, bool direct)
+{
+    bool exposed = false;
+    for (; walk_on(w);)
+        sk_copy(s, w->user, w->place);
+    if (w->copy.len)
+        sk_fence(s);
+    for (walk_back(w); walk_on(w);) {
+        int64_t slot = (w->i - 1) * w->size;
+        if (!is_long(w))
+            sk_copy(s, w->user, sk_bay(turn, slot, w->user.len));
+        else if (direct)
+            sk_expose(s, w->place, sk_bay(turn, slot, SK_PLACE));
+        exposed |= direct && is_long(w);
+    }
+    walk_back(w);
+    return exposed;
+}
+
+static void empty(sk_sched *s, walk *w, int turn, bool direct, const sk_slots *x)
+{
+    for (; walk_on(w);) {
+        int64_t slot = (x->nslots > 1 ? x->slot - (w->i - 1) : 0) * w->size;
+        if (!is_long(w))
+            sk_take(s, w->peer, sk_bay(turn, slot, w->user.len), w->user);
+        else if (direct)
+            sk_read(s, w->peer, sk_bay(turn, slot, SK_PLACE), 0, w->place);
+        else
+            sk_recv(s, w->user, w->peer);
+    }
+    walk_back(w);
+}
+
+void sk_slots_exchange(sk_sched *s, const sk_call *c, const sk_slots *x, sk_span own,
+                       sk_span own_to)
+{
+    bool direct = c->direct, all = x->out.n > 0 && x->in.n > 0;
+    int turn = sk_turn(s, x->nslots * x->size, all);
+    walk out = walk_of(s, &x->out, x->size, all && c->in_place);
+    walk in = walk_of(s, &x->in, x->size, false);
+    bool exposed = fill(s, &out, turn, direct);
+    sk_fence(s);
+    if (x->out.n > 0)
+        sk_publish(s, turn);
+    sk_copy(s, own, own_to);
+    if (all)
+        sk_share_meet(s, c, turn);
+    for (; !direct && walk_on(&out);)
+        if (is_long(&out))
+            sk_send(s, out.place, out.peer);
+    empty(s, &in, turn, direct, x);
+    sk_fence(s);
+    while (walk_on(&in))
+        sk_copy(s, in.place, in.user);
+    if (exposed)
+        sk_settle(s, turn);
+}

@@ -1,0 +1,40 @@
+/* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are read where they lie,
+ * or come as messages.
+ * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
+ * turns  1    steps  1 for each block at the root, and 2 or 3; 1 elsewhere
+ * scratch  long blocks whose type is not contiguous, which has no bound that all know */
+#include "algo/algo.h"
+#include "algo/phase_share.h"
+
+static int64_t slot_size(const sk_call *c)
+{
+    return sk_slot_size(c, c->nranks - 1, SK_SHARE_SLOT);
+}
+
+static bool fits(const sk_call *c)
+{
+    return sk_share_fits(c) && slot_size(c) > 0;
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_others to = sk_others_of(c, SK_SEND, c->root);
+    sk_slots x = {.nslots = to.n, .size = slot_size(c)};
+    sk_span none = {0};
+    if (c->rank == c->root) {
+        x.out = (sk_lane){.row = to.row, .n = to.n, .first = c->root + 1};
+        sk_slots_exchange(s, c, &x, sk_send_block(c, c->root), sk_recv_block(c, 0));
+    } else {
+        x.in = (sk_lane){.row = {.c = c, .side = SK_RECV}, .n = 1, .first = c->root};
+        x.slot = sk_others_find(&to, c->rank);
+        sk_slots_exchange(s, c, &x, none, none);
+    }
+}
+
+const sk_algo sk_scatterv_shared = {
+    .name = "shared",
+    .coll = SK_SCATTERV,
+    .about = "short blocks through shared memory, long ones direct; one node",
+    .fits = fits,
+    .build = build,
+};

@@ -1,0 +1,50 @@
+/* run_steps.h: what the files of the executor have in common. */
+#ifndef SK_RUN_STEPS_H
+#define SK_RUN_STEPS_H
+
+#include "exec/run.h"
+
+static inline void sk_run_note(sk_run *r, sk_status st)
+{
+    if (st != SK_OK && r->status == SK_OK)
+        r->status = st;
+}
+
+/* Integer arithmetic: MPI_BOTTOM is a null pointer with real offsets. */
+static inline sk_part sk_run_part_at(const void *buf, const sk_span *s)
+{
+    return (sk_part){(void *)((uintptr_t)buf + (uintptr_t)s->off), s->len, s->type};
+}
+
+/* In a bay, my own for the owner -1. A wire that knows no such bay gets no bytes. */
+static inline sk_part sk_run_part_in_bay(sk_run *r, const sk_span *s, int owner)
+{
+    const void *bay = r->wire->ops->bay(r->wire, s->buf, owner);
+    if (bay)
+        return sk_run_part_at(bay, s);
+    sk_run_note(r, SK_WIRE);
+    return (sk_part){0};
+}
+
+/* `turns` is a constant where this is inlined: without turns no span asks for a bay. */
+static inline sk_part sk_run_part(sk_run *r, const sk_span *s, bool turns)
+{
+    if (turns && sk_buf_is_bay(s->buf))
+        return sk_run_part_in_bay(r, s, -1);
+    return sk_run_part_at(r->buf[s->buf], s);
+}
+
+/* Packets: run_packet.c. */
+void sk_run_put(sk_run *r, uint32_t packet, int64_t key, sk_part data);
+void sk_run_get(sk_run *r, const sk_step *st, sk_part to);
+void sk_run_relay(sk_run *r, const sk_step *st);
+sk_part sk_run_packet_part(const sk_run *r, const sk_step *st); /* what a PSEND sends */
+sk_part sk_run_packet_room(const sk_run *r, uint32_t packet);   /* what a PRECV may fill */
+
+/* Turns: run_turns.c. The heads or the waiting steps of a round, from where the last try left off:
+ * SK_OK, or SK_AGAIN, never when `block` is set. Errors are noted. */
+sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
+void sk_run_expose(sk_run *r, const sk_step *st);
+void sk_run_pass(sk_run *r, uint32_t turns);
+
+#endif

@@ -1,0 +1,167 @@
+/* board_wire.c: the steps of a turn over a board. Only blocking calls have turns, so all of this
+ * may wait. */
+#include "mpi/board_wire.h"
+
+#include <string.h>
+
+#include "board/peek.h"
+
+void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
+                       const struct sk_sched_view *v, uint32_t sign)
+{
+    w->board = b;
+    w->mate = m->mate;
+    w->turns = v->turns;
+    w->nturns = v->nturns;
+    sk_board_begin(b, sign);
+}
+
+/* Turns are placed in order, when first used: those not yet passed must not be too many. */
+static sk_board *placed(sk_wire *base, uint32_t turn)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    for (; w->placed <= turn; w->placed++)
+        sk_board_turn(w->board, w->turns[w->placed].room, w->turns[w->placed].all);
+    return w->board;
+}
+
+sk_status sk_board_wire_open(sk_wire *base, uint32_t turn, bool block)
+{
+    (void)block;
+    sk_board_open(placed(base, turn), turn);
+    return SK_OK;
+}
+
+void *sk_board_wire_bay(sk_wire *base, uint32_t buf, int owner)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    uint32_t turn = sk_buf_turn(buf);
+    int mate = owner < 0 ? sk_board_me(w->board) : w->mate[owner];
+    if ((buf & SK_BUF_MASK) == SK_COMMON)
+        mate = sk_board_mates(w->board);
+    return sk_board_bay(placed(base, turn), turn, mate);
+}
+
+void sk_board_wire_publish(sk_wire *base, uint32_t turn)
+{
+    sk_board_publish(placed(base, turn), turn);
+}
+
+sk_status sk_board_wire_await(sk_wire *base, uint32_t turn, int lo, int hi, bool block)
+{
+    (void)block;
+    sk_board *b = placed(base, turn);
+    return sk_board_await_range(b, turn, lo, hi < 0 ? sk_board_mates(b) : hi) ? SK_OK : SK_TRUNCATE;
+}
+
+sk_status sk_board_wire_await_rank(sk_wire *base, uint32_t turn, int rank, bool block)
+{
+    (void)block;
+    int mate = ((sk_mpi_wire *)base)->mate[rank];
+    return sk_board_await(placed(base, turn), turn, mate) ? SK_OK : SK_TRUNCATE;
+}
+
+/* ---- reductions ---- */
+
+static char *in_bay(const sk_mpi_wire *w, uint32_t turn, int mate, sk_part bay)
+{
+    return (char *)sk_board_bay(w->board, turn, mate) + (intptr_t)bay.at;
+}
+
+static void fold_by_kernel(const sk_mpi_wire *w, uint32_t turn, int lo, int hi, sk_part bay,
+                           sk_part to)
+{
+    enum { BATCH = 64 };
+    const void *in[BATCH];
+    int n = 0;
+    int64_t count = to.len / w->types[to.type].size;
+    for (int i = lo; i < hi; i++) {
+        in[n++] = in_bay(w, turn, i, bay);
+        if (n == BATCH || i == hi - 1) {
+            w->kernel(to.at, in, n, count);
+            in[0] = to.at;
+            n = 1;
+        }
+    }
+}
+
+static sk_status fold_by_host(sk_mpi_wire *w, uint32_t turn, int lo, int hi, sk_part bay,
+                              sk_part to)
+{
+    const sk_wire_ops *ops = w->base.ops;
+    bay.len = to.len;
+    sk_part in = {in_bay(w, turn, hi - 1, bay), to.len, to.type};
+    sk_status st = ops->copy(&w->base, in, to);
+    for (int i = hi - 2; i >= lo && st == SK_OK; i--) {
+        in.at = in_bay(w, turn, i, bay);
+        st = ops->reduce(&w->base, in, to);
+    }
+    return st;
+}
+
+sk_status sk_board_wire_fold(sk_wire *base, uint32_t turn, int lo, int hi, sk_part bay, sk_part to)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (lo >= hi || !to.len)
+        return SK_OK;
+    if (!w->kernel)
+        return fold_by_host(w, turn, lo, hi, bay, to);
+    fold_by_kernel(w, turn, lo, hi, bay, to);
+    return SK_OK;
+}
+
+sk_status sk_board_wire_join(sk_wire *base, uint32_t turn, sk_part bay, sk_part to, bool block)
+{
+    (void)block;
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_board *b = placed(base, turn);
+    int n = sk_board_mates(b);
+    if (!sk_board_crowded(b)) {
+        if (!sk_board_await_range(b, turn, 0, n))
+            return SK_TRUNCATE;
+        return sk_board_wire_fold(base, turn, 0, n, bay, to);
+    }
+    sk_part result = {in_bay(w, turn, n, bay), to.len, to.type};
+    sk_status st = SK_OK;
+    if (sk_board_was_last(b, turn)) {
+        st = sk_board_wire_fold(base, turn, 0, n, bay, result);
+        sk_board_announce(b, turn);
+    } else
+        sk_board_await_result(b, turn);
+    return st ? st : base->ops->copy(base, result, to);
+}
+
+/* ---- reading each other's memory ---- */
+
+_Static_assert(sizeof(sk_peek_place) == SK_PLACE, "a place in a bay holds a place in memory");
+
+void sk_board_wire_expose(sk_wire *base, sk_part what, void *place)
+{
+    (void)base;
+    sk_peek_place here = sk_peek_here(what.at);
+    memcpy(place, &here, sizeof here);
+}
+
+sk_status sk_board_wire_read(sk_wire *base, int rank, const void *place, int64_t at, sk_part to)
+{
+    (void)rank;
+    sk_peek_place there;
+    memcpy(&there, place, sizeof there);
+    sk_status st = sk_peek(there, at, to.at, to.len);
+    if (st != SK_OK)
+        ((sk_mpi_wire *)base)->error = MPI_ERR_OTHER;
+    return st;
+}
+
+sk_status sk_board_wire_settle(sk_wire *base, uint32_t turn, bool block)
+{
+    (void)block;
+    sk_board_settle(placed(base, turn), turn);
+    return SK_OK;
+}
+
+void sk_board_wire_pass(sk_wire *base, uint32_t turns)
+{
+    if (turns)
+        sk_board_pass(placed(base, turns - 1), turns);
+}

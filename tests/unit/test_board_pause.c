@@ -1,0 +1,151 @@
+/* Waiting for a bell, in every way. */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "board/pause.h"
+
+static sk_bell bell; /* `idle` gets no argument */
+static struct {
+    int asked, after; /* how often; it rings the bell when asked this often */
+    uint64_t value;
+    uint32_t sleepers; /* when it last was asked */
+} idler;
+
+static void ring_when_idle(void)
+{
+    idler.sleepers = atomic_load(&bell.sleepers);
+    if (++idler.asked == idler.after)
+        atomic_store(&bell.value, idler.value);
+}
+
+static void wait_idly(uint64_t from, uint64_t to, int after, sk_pause_mode mode)
+{
+    sk_pause pause = {mode, ring_when_idle};
+    idler.asked = 0;
+    idler.after = after;
+    idler.value = to;
+    atomic_store(&bell.value, from);
+    sk_bell_wait(&bell, to, &pause);
+    assert_true(sk_bell_reached(&bell, to));
+    assert_false(sk_bell_reached(&bell, to + 1));
+}
+
+static void who_waits_long_is_idle_from_time_to_time(void **state)
+{
+    (void)state;
+    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
+        wait_idly(0, 1, 5, (sk_pause_mode)mode);
+        assert_int_equal(idler.asked, 5);
+        assert_int_equal(idler.sleepers, mode == SK_PAUSE_SLEEP);
+        assert_int_equal(atomic_load(&bell.sleepers), 0);
+    }
+}
+
+static void what_has_rung_is_not_waited_for(void **state)
+{
+    (void)state;
+    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
+        wait_idly(7, 7, -1, (sk_pause_mode)mode);
+        assert_int_equal(idler.asked, 0);
+    }
+}
+
+static void bells_count_beyond_32_bits(void **state)
+{
+    (void)state;
+    const uint64_t limit = (uint64_t)1 << 32;
+    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
+        wait_idly(limit - 1, limit, 2, (sk_pause_mode)mode);
+        wait_idly(limit - 1, limit + 5, 2, (sk_pause_mode)mode);
+        wait_idly(0, limit, 2, (sk_pause_mode)mode); /* the same in its lower half */
+    }
+}
+
+/* ---- waking ---- */
+
+static uint32_t *watched(void)
+{
+    return (uint32_t *)&bell.value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* As who waits, but for very long. */
+static void *sleep_soundly(void *errors)
+{
+    const struct timespec long_time = {.tv_sec = 20};
+    atomic_fetch_add(&bell.sleepers, 1);
+    while (!sk_bell_reached(&bell, 1))
+        if (syscall(SYS_futex, watched(), FUTEX_WAIT, 0, &long_time, NULL, 0) != 0 &&
+            errno == ETIMEDOUT)
+            *(int *)errors = 1;
+    atomic_fetch_sub(&bell.sleepers, 1);
+    return NULL;
+}
+
+static void who_sleeps_is_woken(void **state)
+{
+    (void)state;
+    enum { SLEEPERS = 3 };
+    pthread_t thread[SLEEPERS];
+    int errors = 0;
+    const sk_pause pause = {.mode = SK_PAUSE_SLEEP};
+    atomic_store(&bell.value, 0);
+    for (int i = 0; i < SLEEPERS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, sleep_soundly, &errors), 0);
+    while (atomic_load(&bell.sleepers) < SLEEPERS)
+        usleep(100);
+    usleep(2000); /* asleep, now */
+    sk_bell_set(&bell, 1, &pause);
+    for (int i = 0; i < SLEEPERS; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(errors, 0);
+}
+
+/* There and back, each waking the other: nobody is left asleep, and the counts come out even. */
+static sk_bell ends[2];
+enum { ROUNDS = 2000 };
+
+static void *answer(void *pause)
+{
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        sk_bell_wait(&ends[0], i, pause);
+        sk_bell_set(&ends[1], i, pause);
+    }
+    return NULL;
+}
+
+static void bells_ring_there_and_back(void **state)
+{
+    (void)state;
+    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
+        sk_pause pause = {.mode = (sk_pause_mode)mode};
+        pthread_t thread;
+        for (int i = 0; i < 2; i++)
+            atomic_store(&ends[i].value, 0);
+        assert_int_equal(pthread_create(&thread, NULL, answer, &pause), 0);
+        for (uint64_t i = 1; i <= ROUNDS; i++) {
+            sk_bell_set(&ends[0], i, &pause);
+            sk_bell_wait(&ends[1], i, &pause);
+        }
+        pthread_join(thread, NULL);
+        assert_int_equal(atomic_load(&ends[0].sleepers), 0);
+        assert_int_equal(atomic_load(&ends[1].sleepers), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_waits_long_is_idle_from_time_to_time),
+        cmocka_unit_test(what_has_rung_is_not_waited_for),
+        cmocka_unit_test(bells_count_beyond_32_bits),
+        cmocka_unit_test(who_sleeps_is_woken),
+        cmocka_unit_test(bells_ring_there_and_back),
+    };
+    return RUN(tests);
+}

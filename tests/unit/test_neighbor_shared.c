@@ -1,0 +1,383 @@
+/* Neighbours that share memory: what is copied, what is taken, which turns all ranks append, and
+ * which messages are left. */
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "algo/algo.h"
+#include "pattern/check.h"
+
+enum { MOST = 8, ROOM = 4096 };
+
+/* One rank's call, to be changed before it is built. */
+typedef struct one {
+    sk_graph *graph;
+    sk_machine *machine;
+    sk_pattern *pattern;
+    sk_hood hood;
+    sk_call call;
+    int64_t counts[2][MOST], offs[2][MOST];
+} one;
+
+static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin, const int *in,
+                    int nout, const int *out)
+{
+    one *o = calloc(1, sizeof *o);
+    assert_non_null(o);
+    assert_int_equal(sk_graph_new(nranks, rank, nin, in, nout, out, false, &o->graph), SK_OK);
+    o->machine = check_machine(on, nranks);
+    o->pattern = sk_pattern_new(nranks, rank);
+    assert_non_null(o->pattern);
+    o->hood = (sk_hood){.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
+    o->call = (sk_call){.coll = coll,
+                        .nranks = nranks,
+                        .rank = rank,
+                        .send = {.count = 4},
+                        .recv = {.count = 4},
+                        .types = unit_types,
+                        .ntypes = 2,
+                        .hood = &o->hood,
+                        .machine = o->machine,
+                        .room = ROOM,
+                        .direct = true};
+    return o;
+}
+
+static void free_one(one *o)
+{
+    sk_graph_free(o->graph);
+    sk_machine_free(o->machine);
+    sk_pattern_free(o->pattern);
+    free(o);
+}
+
+/* Blocks of these lengths, one after the other. */
+static void lengths(one *o, sk_buf side, const int64_t *counts)
+{
+    sk_side *s = side == SK_SEND ? &o->call.send : &o->call.recv;
+    int n = sk_call_slots(&o->call, side);
+    for (int i = 0, at = 0; i < n; at += (int)counts[i++]) {
+        o->counts[side][i] = counts[i];
+        o->offs[side][i] = at;
+    }
+    *s = (sk_side){.counts = o->counts[side], .offs = o->offs[side]};
+}
+
+static bool fits(const one *o, const char *name)
+{
+    const sk_algo *a = sk_algo_find(o->call.coll, name);
+    assert_non_null(a);
+    return a->fits(&o->call);
+}
+
+static sk_sched *build(one *o, const char *name)
+{
+    sk_sched *s = NULL;
+    assert_int_equal(sk_algo_build(sk_algo_find(o->call.coll, name), &o->call, &s), SK_OK);
+    return s;
+}
+
+static int64_t room_of(one *o, const char *name)
+{
+    sk_sched *s = build(o, name);
+    const struct sk_sched_view *v = sk_sched_view(s);
+    assert_int_equal(v->nturns, 1);
+    int64_t room = v->turns[0].room;
+    sk_sched_free(s);
+    return room;
+}
+
+/* A haul or two of a pattern, and what the ranks agreed on. */
+static sk_sched *build_pattern(one *o, const char *name)
+{
+    sk_method_id by = sk_method_find(name);
+    assert_int_equal(sk_pattern_freeze(o->pattern), SK_OK);
+    o->hood.pattern[by] = o->pattern;
+    sk_load mine = sk_load_of(o->pattern, o->machine);
+    sk_load_max(&o->hood.load[by], &mine);
+    return build(o, name);
+}
+
+static uint32_t count_kind(const sk_sched *s, sk_step_kind kind)
+{
+    const struct sk_sched_view *v = sk_sched_view(s);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < v->nsteps; i++)
+        n += v->steps[i].kind == (uint32_t)kind;
+    return n;
+}
+
+/* ---- one node ---- */
+
+static void allgather_copies_once_and_takes_from_every_source(void **state)
+{
+    (void)state;
+    one *o =
+        new_one(SK_NEIGHBOR_ALLGATHER, "core:6", 6, 0, 4, (int[]){4, 0, 2, 4}, 3, (int[]){1, 2, 0});
+    sk_sched *s = build(o, "shared");
+    sk_sched_stats n = sk_sched_count(s);
+    assert_int_equal(n.copies, 2); /* into the bay, and to myself */
+    assert_int_equal(n.takes, 3);
+    assert_int_equal(n.sends + n.recvs, 0);
+    assert_int_equal(n.scratch, 0);
+    assert_int_equal(sk_sched_view(s)->nrounds, 2);
+    assert_int_equal(sk_sched_view(s)->turns[0].room, 4);
+    sk_sched_free(s);
+    free_one(o);
+}
+
+/* Edge number k to mate m has place k * mates + m. */
+static void parallel_edges_have_places_of_their_own(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:3", 3, 0, 0, NULL, 3, (int[]){2, 1, 2});
+    o->hood.parallel = 2;
+    sk_sched *s = build(o, "shared");
+    const struct sk_sched_view *v = sk_sched_view(s);
+    static const int64_t user[] = {4, 0, 8}, place[] = {4, 8, 20};
+    assert_int_equal(v->turns[0].room, 24);
+    for (int i = 0; i < 3; i++) {
+        const sk_step *st = &v->steps[v->rounds[0].first + v->rounds[0].nhead + (uint32_t)i];
+        assert_int_equal(st->kind, SK_STEP_COPY);
+        assert_int_equal(st->a.off, user[i]);
+        assert_int_equal(st->b.off, place[i]);
+    }
+    sk_sched_free(s);
+    free_one(o);
+}
+
+static void who_gives_nothing_publishes_nothing(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:3", 3, 0, 1, (int[]){1}, 0, NULL);
+    sk_sched *s = build(o, "shared");
+    assert_int_equal(count_kind(s, SK_STEP_PUBLISH), 0);
+    assert_int_equal(sk_sched_count(s).takes, 1);
+    sk_sched_free(s);
+    free_one(o);
+}
+
+static void it_fits_one_node_with_room_for_the_blocks(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLTOALL, "node:2 core:2", 4, 0, 0, NULL, 1, (int[]){1});
+    assert_false(fits(o, "shared"));
+    free_one(o);
+    o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 0, NULL, 1, (int[]){1});
+    assert_true(fits(o, "shared"));
+    assert_true(fits(o, "exposed"));
+    o->call.send.count = ROOM / 4 + 1;
+    assert_false(fits(o, "shared"));
+    assert_true(fits(o, "exposed"));
+    o->call.direct = false;
+    assert_false(fits(o, "exposed"));
+    o->hood.lonely = true; /* longer blocks are then sent */
+    assert_true(fits(o, "shared"));
+    o->call.room = 0;
+    assert_false(fits(o, "shared"));
+    o->call.room = ROOM;
+    o->hood.machine = NULL;
+    assert_false(fits(o, "shared"));
+    free_one(o);
+}
+
+/* Whatever a rank knows of sizes, its turns are those of the others. */
+static void the_turn_is_the_same_at_ranks_that_do_not_know_the_size(void **state)
+{
+    (void)state;
+    static const sk_coll colls[] = {SK_NEIGHBOR_ALLGATHER, SK_NEIGHBOR_ALLTOALL};
+    for (int i = 0; i < 2; i++) {
+        one *o = new_one(colls[i], "core:4", 4, 0, 1, (int[]){2}, 1, (int[]){1});
+        one *idle = new_one(colls[i], "core:4", 4, 3, 0, NULL, 0, NULL);
+        o->hood.lonely = idle->hood.lonely = true;
+        int64_t room = room_of(idle, "shared");
+        assert_true(room > 0);
+        for (int64_t n = 1; n <= 100000; n *= 10) {
+            o->call.send.count = o->call.recv.count = n;
+            assert_int_equal(room_of(o, "shared"), room);
+            assert_int_equal(room_of(o, "exposed"), room);
+        }
+        free_one(o);
+        free_one(idle);
+    }
+}
+
+/* ---- long blocks ---- */
+
+static void exposed_blocks_are_settled_and_only_gaps_are_packed(void **state)
+{
+    (void)state;
+    for (uint32_t type = 0; type < 2; type++) {
+        one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 1, (int[]){2}, 2, (int[]){1, 2});
+        o->call.send.type = type;
+        sk_sched *s = build(o, "exposed");
+        assert_int_equal(count_kind(s, SK_STEP_EXPOSE), 2);
+        assert_int_equal(count_kind(s, SK_STEP_READ), 1);
+        assert_int_equal(count_kind(s, SK_STEP_SETTLE), 1);
+        assert_int_equal(sk_sched_count(s).copies, type == HOLEY ? 2 : 0);
+        sk_sched_free(s);
+        free_one(o);
+    }
+}
+
+static void only_those_who_expose_wait_for_all(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 0, 1, (int[]){2}, 0, NULL);
+    sk_sched *s = build(o, "exposed");
+    assert_int_equal(count_kind(s, SK_STEP_READ), 1);
+    assert_int_equal(count_kind(s, SK_STEP_SETTLE), 0);
+    sk_sched_free(s);
+    free_one(o);
+}
+
+/* Both ends of an edge know its size, so each block of the v and w forms goes its own way. */
+static void blocks_with_sizes_go_by_bay_or_else_are_read_or_sent(void **state)
+{
+    (void)state;
+    for (int direct = 0; direct < 2; direct++) {
+        one *o = new_one(SK_NEIGHBOR_ALLTOALLV, "core:4", 4, 0, 0, NULL, 3, (int[]){1, 2, 3});
+        o->call.direct = direct;
+        lengths(o, SK_SEND, (int64_t[]){7, 0, 3000});
+        sk_sched *s = build(o, "shared");
+        sk_sched_stats n = sk_sched_count(s);
+        assert_int_equal(n.copy_bytes, 7);
+        assert_int_equal(n.send_bytes, direct ? 0 : 3000);
+        assert_int_equal(count_kind(s, SK_STEP_EXPOSE), direct);
+        assert_int_equal(count_kind(s, SK_STEP_SETTLE), direct);
+        sk_sched_free(s);
+        free_one(o);
+    }
+}
+
+/* ---- hauls between node mates ---- */
+
+/* Rank 0 of two nodes of two gets a block from afar, which it hands on to its mate with its own. */
+static one *with_a_mate(sk_coll coll)
+{
+    one *o = new_one(coll, "node:2 core:2", 4, 0, 1, (int[]){1}, 2, (int[]){1, 2});
+    sk_pattern_recv(o->pattern, 0, 2, 2, 1);
+    sk_pattern_send(o->pattern, 0, 2, 0, 2);
+    sk_pattern_send(o->pattern, 2, 1, 0, 1);
+    sk_pattern_send(o->pattern, 2, 1, 2, 1);
+    sk_pattern_recv(o->pattern, 2, 1, 1, 0);
+    return o;
+}
+
+static void hauls_between_mates_are_no_messages(void **state)
+{
+    (void)state;
+    static const sk_coll colls[] = {SK_NEIGHBOR_ALLGATHER, SK_NEIGHBOR_ALLTOALL};
+    for (int i = 0; i < 2; i++) {
+        one *o = with_a_mate(colls[i]);
+        sk_sched *s = build_pattern(o, "node");
+        sk_sched_stats n = sk_sched_count(s);
+        assert_int_equal(n.sends, 1);
+        assert_int_equal(n.recvs, 1);
+        assert_int_equal(n.takes, 1);
+        assert_int_equal(n.turns, 3); /* one for every stage, as all ranks agree */
+        assert_int_equal(sk_sched_view(s)->turns[2].room, i == 0 ? 4 * 4 : 2 * 2 * 4);
+        sk_sched_free(s);
+        free_one(o);
+    }
+}
+
+static void without_room_or_with_lonely_ranks_they_stay_messages(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        one *o = with_a_mate(i == 2 ? SK_NEIGHBOR_ALLGATHERV : SK_NEIGHBOR_ALLGATHER);
+        o->call.room = i == 0 ? 15 : ROOM;
+        o->hood.lonely = i == 1;
+        if (i == 2) {
+            lengths(o, SK_SEND, (int64_t[]){4, 4});
+            lengths(o, SK_RECV, (int64_t[]){4});
+        }
+        sk_sched *s = build_pattern(o, "node");
+        assert_int_equal(sk_sched_count(s).sends, 2);
+        assert_int_equal(sk_sched_count(s).turns, 0);
+        sk_sched_free(s);
+        free_one(o);
+    }
+}
+
+/* The block of a source stands once in the bay, at its rank, however many mates take it. */
+static void mates_read_one_combined_buffer(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 1, 0, NULL, 3, (int[]){0, 2, 3});
+    sk_pattern_send(o->pattern, 0, 0, 1, 0);
+    sk_pattern_send(o->pattern, 0, 2, 1, 2);
+    sk_pattern_send(o->pattern, 0, 3, 1, 3);
+    sk_sched *s = build_pattern(o, "halving");
+    const struct sk_sched_view *v = sk_sched_view(s);
+    assert_int_equal(sk_sched_count(s).copies, 1);
+    const sk_step *copy = &v->steps[v->rounds[0].first + v->rounds[0].nhead];
+    assert_int_equal(copy->b.off, 4);
+    sk_sched_free(s);
+    free_one(o);
+}
+
+static void blocks_that_end_here_are_taken_straight_into_their_slots(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 0, 3, (int[]){3, 1, 3}, 0, NULL);
+    sk_pattern_recv(o->pattern, 0, 2, 1, 0);
+    sk_pattern_recv(o->pattern, 0, 2, 3, 0);
+    sk_sched *s = build_pattern(o, "common");
+    sk_sched_stats n = sk_sched_count(s);
+    assert_int_equal(n.takes, 3); /* source 3 stands in two slots */
+    assert_int_equal(n.copies, 0);
+    assert_int_equal(n.scratch, 0);
+    sk_sched_free(s);
+    free_one(o);
+}
+
+static void the_longest_haul_between_mates_is_known(void **state)
+{
+    (void)state;
+    sk_machine *m = check_machine("node:2 socket:2 core:2", 8);
+    sk_pattern *p = sk_pattern_new(8, 3);
+    assert_non_null(p);
+    sk_pattern_send(p, 0, 2, 3, 2);
+    sk_pattern_send(p, 0, 2, 3, 7); /* the same block: one for allgather, two for alltoall */
+    sk_pattern_recv(p, 0, 0, 0, 3);
+    for (int src = 0; src < 3; src++)
+        sk_pattern_send(p, 2, 6, src, 6); /* another node */
+    assert_int_equal(sk_pattern_freeze(p), SK_OK);
+    sk_load l = sk_load_of(p, m);
+    assert_int_equal(l.near_blocks, 1);
+    assert_int_equal(l.near_parcels, 2);
+    sk_pattern_free(p);
+    sk_machine_free(m);
+}
+
+static void parallel_edges_are_counted_without_loops(void **state)
+{
+    (void)state;
+    one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 0, NULL, 7,
+                     (int[]){0, 2, 0, 1, 2, 0, SK_NOBODY});
+    assert_int_equal(sk_graph_parallel(o->graph), 2);
+    free_one(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allgather_copies_once_and_takes_from_every_source),
+        cmocka_unit_test(parallel_edges_have_places_of_their_own),
+        cmocka_unit_test(who_gives_nothing_publishes_nothing),
+        cmocka_unit_test(it_fits_one_node_with_room_for_the_blocks),
+        cmocka_unit_test(the_turn_is_the_same_at_ranks_that_do_not_know_the_size),
+        cmocka_unit_test(exposed_blocks_are_settled_and_only_gaps_are_packed),
+        cmocka_unit_test(only_those_who_expose_wait_for_all),
+        cmocka_unit_test(blocks_with_sizes_go_by_bay_or_else_are_read_or_sent),
+        cmocka_unit_test(hauls_between_mates_are_no_messages),
+        cmocka_unit_test(without_room_or_with_lonely_ranks_they_stay_messages),
+        cmocka_unit_test(mates_read_one_combined_buffer),
+        cmocka_unit_test(blocks_that_end_here_are_taken_straight_into_their_slots),
+        cmocka_unit_test(the_longest_haul_between_mates_is_known),
+        cmocka_unit_test(parallel_edges_are_counted_without_loops),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,348 @@
+/* The executor and turns, over a wire that only takes notes. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/run.h"
+
+typedef struct notes {
+    sk_wire wire;
+    char text[512];
+    int patience;  /* how often what waits says SK_AGAIN */
+    bool blocked;  /* the last one was asked to block */
+    bool no_bay;   /* there is none */
+    sk_status bad; /* what await says at last */
+    char bay[64], theirs[64], common[64];
+    const void *copied_from, *copied_to;
+    sk_part folded;
+} notes;
+
+static void note(sk_wire *w, const char *what, int number)
+{
+    notes *n = (notes *)w;
+    size_t at = strlen(n->text);
+    snprintf(n->text + at, sizeof n->text - at, "%s%d ", what, number);
+}
+
+static sk_status patient(sk_wire *w, bool block)
+{
+    ((notes *)w)->blocked = block;
+    return ((notes *)w)->patience-- > 0 ? SK_AGAIN : SK_OK;
+}
+
+static sk_status do_send(sk_wire *w, sk_part from, int peer)
+{
+    (void)from;
+    note(w, "send", peer);
+    return SK_OK;
+}
+
+static sk_status do_recv(sk_wire *w, sk_part to, int peer, int64_t *got)
+{
+    (void)to, (void)got;
+    note(w, "recv", peer);
+    return SK_OK;
+}
+
+static sk_status do_finish(sk_wire *w, bool block)
+{
+    if (patient(w, block))
+        return SK_AGAIN;
+    note(w, "finish", 0);
+    return SK_OK;
+}
+
+static sk_status do_copy(sk_wire *w, sk_part from, sk_part to)
+{
+    ((notes *)w)->copied_from = from.at;
+    ((notes *)w)->copied_to = to.at;
+    note(w, "copy", (int)to.len);
+    return from.len == to.len ? SK_OK : SK_BADARG;
+}
+
+static sk_status do_exchange(sk_wire *w, sk_part from, int to_peer, sk_part to, int from_peer)
+{
+    (void)from, (void)to;
+    note(w, "out", to_peer);
+    note(w, "in", from_peer);
+    return SK_OK;
+}
+
+static sk_status do_open(sk_wire *w, uint32_t turn, bool block)
+{
+    if (patient(w, block))
+        return SK_AGAIN;
+    note(w, "open", (int)turn);
+    return SK_OK;
+}
+
+static void *do_bay(sk_wire *w, uint32_t buf, int owner)
+{
+    notes *n = (notes *)w;
+    if (n->no_bay)
+        return NULL;
+    return (buf & SK_BUF_MASK) == SK_COMMON ? n->common : owner < 0 ? n->bay : n->theirs;
+}
+
+static void do_publish(sk_wire *w, uint32_t turn)
+{
+    note(w, "publish", (int)turn);
+}
+
+static void do_expose(sk_wire *w, sk_part what, void *place)
+{
+    (void)place;
+    note(w, "expose", (int)what.len);
+}
+
+static sk_status do_await(sk_wire *w, uint32_t turn, int lo, int hi, bool block)
+{
+    (void)turn;
+    if (patient(w, block))
+        return SK_AGAIN;
+    note(w, "await", lo);
+    note(w, "to", hi);
+    return ((notes *)w)->bad;
+}
+
+static sk_status do_await_rank(sk_wire *w, uint32_t turn, int rank, bool block)
+{
+    (void)turn;
+    if (patient(w, block))
+        return SK_AGAIN;
+    note(w, "rank", rank);
+    return ((notes *)w)->bad;
+}
+
+static sk_status do_fold(sk_wire *w, uint32_t turn, int lo, int hi, sk_part bay, sk_part to)
+{
+    (void)turn, (void)lo, (void)to;
+    ((notes *)w)->folded = bay;
+    note(w, "fold", hi);
+    return SK_OK;
+}
+
+static sk_status do_join(sk_wire *w, uint32_t turn, sk_part bay, sk_part to, bool block)
+{
+    (void)to;
+    if (patient(w, block))
+        return SK_AGAIN;
+    ((notes *)w)->folded = bay;
+    note(w, "join", (int)turn);
+    return SK_OK;
+}
+
+static sk_status do_read(sk_wire *w, int rank, const void *place, int64_t at, sk_part to)
+{
+    (void)rank, (void)to;
+    note(w, "read", (int)(at >> 32));
+    return place == ((notes *)w)->theirs + 8 ? SK_OK : SK_WIRE;
+}
+
+static sk_status do_settle(sk_wire *w, uint32_t turn, bool block)
+{
+    if (patient(w, block))
+        return SK_AGAIN;
+    note(w, "settle", (int)turn);
+    return SK_OK;
+}
+
+static void do_pass(sk_wire *w, uint32_t turns)
+{
+    note(w, "pass", (int)turns);
+}
+
+static const sk_wire_ops ops = {.send = do_send,
+                                .recv = do_recv,
+                                .finish = do_finish,
+                                .copy = do_copy,
+                                .exchange = do_exchange,
+                                .open = do_open,
+                                .bay = do_bay,
+                                .publish = do_publish,
+                                .expose = do_expose,
+                                .await = do_await,
+                                .await_rank = do_await_rank,
+                                .fold = do_fold,
+                                .join = do_join,
+                                .read = do_read,
+                                .settle = do_settle,
+                                .pass = do_pass};
+
+/* A bit of everything, in two turns. */
+static sk_sched *many_steps(void)
+{
+    sk_sched *s = unit_sched();
+    int t = sk_turn(s, 64, true), u = sk_turn(s, 64, true);
+    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_bay(t, 0, 4));
+    sk_expose(s, bytes_of(SK_SEND, 0, 30), sk_bay(t, 8, SK_PLACE));
+    sk_fence(s);
+    sk_publish(s, t);
+    sk_send(s, bytes_of(SK_SEND, 0, 4), 3);
+    sk_take(s, 2, sk_bay(t, 1, 3), bytes_of(SK_RECV, 0, 3));
+    sk_read(s, 2, sk_bay(t, 8, SK_PLACE), 5ll << 32, bytes_of(SK_RECV, 8, 3));
+    sk_fold_mates(s, 0, 2, sk_bay(t, 6, 4), bytes_of(SK_RECV, 4, 4));
+    sk_fence(s);
+    sk_settle(s, t);
+    sk_publish(s, u);
+    sk_join_mates(s, sk_bay(u, 0, 4), bytes_of(SK_RECV, 12, 4));
+    sk_meet_mates(s, u, 0, 3);
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    return s;
+}
+
+static const char all_of_it[] = "open0 copy4 expose30 "
+                                "publish0 send3 rank2 copy3 rank2 read5 await0 to2 fold2 finish0 "
+                                "pass1 open1 publish1 settle0 join1 await0 to3 pass2 ";
+
+static void poll_goes_on_at_the_step_that_was_not_ready(void **state)
+{
+    (void)state;
+    sk_sched *s = many_steps();
+    /* Every step that can wait refuses a few times, wherever the patience ends. */
+    for (int patience = 0; patience < 20; patience++) {
+        notes n = {.wire.ops = &ops, .patience = patience};
+        sk_run r;
+        sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+        int tries = 0;
+        sk_status st;
+        while ((st = sk_run_poll(&r)) == SK_AGAIN) {
+            if (tries++ % 3 == 2) /* let a step or two pass, then refuse again */
+                n.patience = -1;
+            else
+                n.patience = tries % 2;
+            assert_false(n.blocked);
+        }
+        assert_int_equal(st, SK_OK);
+        assert_string_equal(n.text, all_of_it);
+        assert_int_equal(sk_run_poll(&r), SK_OK); /* over is over */
+        assert_string_equal(n.text, all_of_it);
+    }
+    sk_sched_free(s);
+}
+
+static void wait_blocks_and_asks_again(void **state)
+{
+    (void)state;
+    sk_sched *s = many_steps();
+    notes n = {.wire.ops = &ops, .patience = 3};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_OK);
+    assert_true(n.blocked);
+    assert_string_equal(n.text, all_of_it);
+    sk_sched_free(s);
+}
+
+static void wait_ends_what_poll_began(void **state)
+{
+    (void)state;
+    sk_sched *s = many_steps();
+    notes n = {.wire.ops = &ops, .patience = 1};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_poll(&r), SK_AGAIN);
+    assert_int_equal(sk_run_wait(&r), SK_OK);
+    assert_string_equal(n.text, all_of_it);
+    sk_sched_free(s);
+}
+
+static void spans_in_bays_get_their_addresses_from_the_wire(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    int t = sk_turn(s, 64, true);
+    char recv[16];
+    sk_publish(s, t);
+    sk_take(s, -1, sk_common(t, 7, 4), bytes_of(SK_RECV, 3, 4));
+    sk_fence(s);
+    sk_fold_mates(s, 0, 2, sk_bay(t, 5, 4), bytes_of(SK_RECV, 8, 4));
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    notes n = {.wire.ops = &ops};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, recv, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_OK);
+    assert_string_equal(n.text, "open0 publish0 await0 to-1 copy4 await0 to2 fold2 pass1 ");
+    assert_ptr_equal(n.copied_from, n.common + 7);
+    assert_ptr_equal(n.copied_to, recv + 3);
+    assert_int_equal((intptr_t)n.folded.at, 5); /* the same in all bays */
+    sk_sched_free(s);
+}
+
+static void an_error_skips_the_step_and_the_run_goes_on(void **state)
+{
+    (void)state;
+    sk_sched *s = many_steps();
+    notes n = {.wire.ops = &ops, .bad = SK_WIRE};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_WIRE);
+    assert_string_equal(n.text, "open0 copy4 expose30 "
+                                "publish0 send3 rank2 rank2 await0 to2 finish0 "
+                                "pass1 open1 publish1 settle0 join1 await0 to3 pass2 ");
+    sk_sched_free(s);
+}
+
+static void a_wire_without_such_a_bay_gets_no_bytes(void **state)
+{
+    (void)state;
+    sk_sched *s = many_steps();
+    notes n = {.wire.ops = &ops, .no_bay = true};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_WIRE);
+    assert_non_null(strstr(n.text, "publish0"));
+    assert_non_null(strstr(n.text, "pass2"));
+    assert_null(strstr(n.text, "expose"));
+    assert_null(strstr(n.text, "read"));
+    sk_sched_free(s);
+}
+
+static void a_round_of_one_message_is_an_exchange_with_turns_too(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    int t = sk_turn(s, 64, false);
+    sk_publish(s, t);
+    sk_fence(s);
+    sk_send(s, bytes_of(SK_SEND, 0, 4), 1);
+    sk_recv(s, bytes_of(SK_RECV, 0, 4), 2);
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    notes n = {.wire.ops = &ops};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_OK);
+    assert_string_equal(n.text, "open0 publish0 pass1 out1 in2 ");
+    sk_sched_free(s);
+}
+
+static void turns_that_this_rank_has_no_part_in_are_passed(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    sk_turn(s, 64, false);
+    sk_turn(s, 64, false);
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    notes n = {.wire.ops = &ops};
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_OK);
+    assert_string_equal(n.text, "pass2 ");
+    sk_sched_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poll_goes_on_at_the_step_that_was_not_ready),
+        cmocka_unit_test(wait_blocks_and_asks_again),
+        cmocka_unit_test(wait_ends_what_poll_began),
+        cmocka_unit_test(spans_in_bays_get_their_addresses_from_the_wire),
+        cmocka_unit_test(an_error_skips_the_step_and_the_run_goes_on),
+        cmocka_unit_test(a_wire_without_such_a_bay_gets_no_bytes),
+        cmocka_unit_test(a_round_of_one_message_is_an_exchange_with_turns_too),
+        cmocka_unit_test(turns_that_this_rank_has_no_part_in_are_passed),
+    };
+    return RUN(tests);
+}

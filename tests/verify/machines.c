@@ -1,0 +1,65 @@
+#include "machines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shade.h"
+
+/* The next of several small numbers hidden in one lot. */
+static int pick(uint64_t *lot, int n)
+{
+    int x = (int)(*lot % (uint64_t)n);
+    *lot = shade_mix(*lot / (uint64_t)n + 0x9e3779b97f4a7c15u);
+    return x;
+}
+
+/* Node i of n has i + 1 shares of the ranks, so some may be left without any. */
+static sk_machine *uneven(int p, int nodes)
+{
+    sk_seat *seats = calloc((size_t)p, sizeof *seats);
+    sk_machine *m = NULL;
+    int shares = nodes * (nodes + 1) / 2;
+    if (!seats)
+        abort();
+    for (int r = 0, node = 0; r < p; r++) {
+        while ((node + 1) * (node + 2) / 2 * p <= r * shares)
+            node++;
+        seats[r] = (sk_seat){.node = node, .core = r};
+    }
+    if (sk_machine_new(p, seats, p, &m) != SK_OK)
+        abort();
+    free(seats);
+    return m;
+}
+
+static sk_machine *by_words(int p, int nodes, int spare, const char *map)
+{
+    char text[96], err[256];
+    sk_machine *m = NULL;
+    snprintf(text, sizeof text, "node:%d core:%d map:%s", nodes, (p + nodes - 1) / nodes + spare,
+             map);
+    if (sk_machine_parse(text, p, &m, err, sizeof err) != SK_OK)
+        abort();
+    return m;
+}
+
+void machines_draw(kase *k, uint64_t lot)
+{
+    static const int some_nodes[] = {1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8};
+    static const char *const maps[] = {"seq", "rr", "shuffle:11", "shuffle:12"};
+    static const int64_t rooms[] = {192, 1024, 65536};
+    lot = shade_mix(lot + 1);
+    int nodes = some_nodes[pick(&lot, 12)], how = pick(&lot, 5), cores = pick(&lot, 3);
+    nodes = nodes < k->p ? nodes : k->p;
+    sk_machine *m =
+        how == 4 ? uneven(k->p, nodes) : by_words(k->p, nodes, cores == 1 ? 2 : 0, maps[how]);
+    if (cores == 2)
+        m->cores = 1;
+    k->machine = m;
+    k->room = rooms[pick(&lot, 3)];
+    k->direct = pick(&lot, 2);
+    if (nodes > 1) {
+        k->leaders = pick(&lot, 4);
+        k->room = pick(&lot, 4) ? k->room : 0;
+    }
+}
