@@ -77,7 +77,10 @@ sk_call sk_shape_call(const sk_shape_room *r, int rank)
                  .ordered = s->ordered,
                  .types = r->types,
                  .ntypes = NTYPES,
-                 .machine = s->machine};
+                 .machine = s->machine,
+                 .room = s->shared,
+                 .direct = s->shared > 0,
+                 .builtin = !s->ordered};
     switch (s->coll) {
     case SK_BARRIER:
     case SK_NCOLLS:

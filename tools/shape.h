@@ -12,6 +12,7 @@ typedef struct sk_shape {
     int64_t elem_size; /* bytes */
     bool ordered;
     const sk_machine *machine; /* NULL: not known */
+    int64_t shared;            /* bytes of a bay that its ranks share; 0: no shared memory */
 } sk_shape;
 
 /* A neighbourhood collective by its name, also without its "neighbor_"; SK_NCOLLS when it is none.

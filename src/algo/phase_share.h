@@ -106,7 +106,10 @@ typedef struct sk_slots {
     int nslots; /* of a bay; block i of `out` has slot i */
     int slot;   /* block i of `in` is in slot (slot - i) of its sender's bay, or in the only one */
     int64_t size; /* of a slot */
+    int64_t tiny; /* 0, or blocks up to this go through smaller slots, in a turn of their own */
 } sk_slots;
+
+enum { SK_SHARE_TINY = 16, SK_SHARE_INLINE = 48 }; /* the latter come with the bell of their turn */
 
 /* Bytes of a slot, if a bay has n of them, at most `most`; 0: there is no room for that. */
 int64_t sk_slot_size(const sk_call *c, int n, int64_t most);

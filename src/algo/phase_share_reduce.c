@@ -23,7 +23,7 @@ int64_t sk_elems_in(const sk_call *c, int64_t bytes)
     const sk_type *t = type_of(c);
     int64_t step = t->extent < 0 ? -t->extent : t->extent;
     if (bytes < t->true_extent)
-        return 0;
+        return 1;
     return 1 + (bytes - t->true_extent) / (step ? step : 1);
 }
 

@@ -12,7 +12,7 @@ bool sk_share_reduces(const sk_call *c, int n);
 /* The whole vector in one turn, in which ranks combine what they need for themselves? */
 bool sk_share_short(const sk_call *c);
 
-/* Elements that fit into so many bytes, and the bytes that n elements take. */
+/* Elements that fit into so many bytes, at least one; the bytes that n elements take. */
 int64_t sk_elems_in(const sk_call *c, int64_t bytes);
 int64_t sk_elems_bytes(const sk_call *c, int64_t n);
 

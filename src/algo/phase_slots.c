@@ -67,8 +67,21 @@ static walk walk_of(sk_sched *s, const sk_lane *lane, int64_t size, bool rewritt
     return w;
 }
 
+typedef struct turns { /* of tiny blocks, if they have one, and of the others */
+    int tiny, other;
+    bool use_tiny, use_other; /* what this rank has in them */
+} turns;
+
+/* The slot of the current block, `len` bytes of it. */
+static sk_span slot_of(const walk *w, const sk_slots *x, const turns *t, int64_t i, int64_t len)
+{
+    if (w->user.len <= x->tiny)
+        return sk_bay(t->tiny, i * x->tiny, len);
+    return sk_bay(t->other, i * w->size, len);
+}
+
 /* Fill the slots; true if something is exposed. */
-static bool fill(sk_sched *s, walk *w, int turn, bool direct)
+static bool fill(sk_sched *s, walk *w, const sk_slots *x, turns *t, bool direct)
 {
     bool exposed = false;
     for (; walk_on(w);)
@@ -76,25 +89,26 @@ static bool fill(sk_sched *s, walk *w, int turn, bool direct)
     if (w->copy.len)
         sk_fence(s);
     for (walk_back(w); walk_on(w);) {
-        int64_t slot = (w->i - 1) * w->size;
         if (!is_long(w))
-            sk_copy(s, w->user, sk_bay(turn, slot, w->user.len));
+            sk_copy(s, w->user, slot_of(w, x, t, w->i - 1, w->user.len));
         else if (direct)
-            sk_expose(s, w->place, sk_bay(turn, slot, SK_PLACE));
+            sk_expose(s, w->place, slot_of(w, x, t, w->i - 1, SK_PLACE));
         exposed |= direct && is_long(w);
+        t->use_tiny |= w->user.len <= x->tiny;
+        t->use_other |= w->user.len > x->tiny;
     }
     walk_back(w);
     return exposed;
 }
 
-static void empty(sk_sched *s, walk *w, int turn, bool direct, const sk_slots *x)
+static void empty(sk_sched *s, walk *w, const sk_slots *x, const turns *t, bool direct)
 {
     for (; walk_on(w);) {
-        int64_t slot = (x->nslots > 1 ? x->slot - (w->i - 1) : 0) * w->size;
+        int64_t i = x->nslots > 1 ? x->slot - (w->i - 1) : 0;
         if (!is_long(w))
-            sk_take(s, w->peer, sk_bay(turn, slot, w->user.len), w->user);
+            sk_take(s, w->peer, slot_of(w, x, t, i, w->user.len), w->user);
         else if (direct)
-            sk_read(s, w->peer, sk_bay(turn, slot, SK_PLACE), 0, w->place);
+            sk_read(s, w->peer, slot_of(w, x, t, i, SK_PLACE), 0, w->place);
         else
             sk_recv(s, w->user, w->peer);
     }
@@ -105,23 +119,26 @@ void sk_slots_exchange(sk_sched *s, const sk_call *c, const sk_slots *x, sk_span
                        sk_span own_to)
 {
     bool direct = c->direct, all = x->out.n > 0 && x->in.n > 0;
-    int turn = sk_turn(s, x->nslots * x->size, all);
+    turns t = {.tiny = x->tiny ? sk_turn(s, x->nslots * x->tiny, false) : 0};
+    t.other = sk_turn(s, x->nslots * x->size, all);
     walk out = walk_of(s, &x->out, x->size, all && c->in_place);
     walk in = walk_of(s, &x->in, x->size, false);
-    bool exposed = fill(s, &out, turn, direct);
+    bool exposed = fill(s, &out, x, &t, direct);
     sk_fence(s);
-    if (x->out.n > 0)
-        sk_publish(s, turn);
+    if (x->tiny && t.use_tiny)
+        sk_publish(s, t.tiny);
+    if (all || t.use_other)
+        sk_publish(s, t.other);
     sk_copy(s, own, own_to);
     if (all)
-        sk_share_meet(s, c, turn);
+        sk_share_meet(s, c, t.other);
     for (; !direct && walk_on(&out);)
         if (is_long(&out))
             sk_send(s, out.place, out.peer);
-    empty(s, &in, turn, direct, x);
+    empty(s, &in, x, &t, direct);
     sk_fence(s);
     while (walk_on(&in))
         sk_copy(s, in.place, in.user);
     if (exposed)
-        sk_settle(s, turn);
+        sk_settle(s, t.other);
 }

@@ -66,9 +66,8 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     }
     int64_t all = longest(c), most = sk_elems_each(c);
-    int64_t chunks = all / most + (all % most != 0), part = all / chunks + (all % chunks != 0);
-    for (int64_t first = 0; first < all; first += part)
-        build_chunk(s, c, first, part);
+    for (int64_t first = 0; first < all; first += most)
+        build_chunk(s, c, first, all - first < most ? all - first : most);
 }
 
 #define SHARED(COLL)                                                                               \

@@ -31,7 +31,11 @@ static void build_short(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c);
     if (c->rank == 0 && c->coll == SK_SCAN)
         sk_copy(s, sk_send_elems(c, 0, n), sk_recv_elems(c, 0, n));
-    int turn = sk_share_vector(s, c, false);
+    int turn;
+    if (c->coll == SK_EXSCAN && c->rank == c->nranks - 1)
+        turn = sk_turn(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
+    else
+        turn = sk_share_vector(s, c, false);
     if (c->rank > 0)
         sk_fold_mates(s, 0, below(c), sk_elems_bay(c, turn, 0, n), sk_recv_elems(c, 0, n));
 }

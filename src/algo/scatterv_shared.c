@@ -1,14 +1,17 @@
 /* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are read where they lie,
  * or come as messages.
  * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
- * turns  1    steps  1 for each block at the root, and 2 or 3; 1 elsewhere
- * scratch  long blocks whose type is not contiguous, which has no bound that all know */
+ * turns  2, one of them for tiny blocks    steps  1 for each block at the root, and 2 or 3; 1
+ * elsewhere scratch  long blocks whose type is not contiguous, which has no bound that all know */
 #include "algo/algo.h"
 #include "algo/phase_share.h"
 
 static int64_t slot_size(const sk_call *c)
 {
-    return sk_slot_size(c, c->nranks - 1, SK_SHARE_SLOT);
+    /* Bays of no more than a chunk: the root runs ahead of the others by as many as there are. */
+    int64_t n = c->nranks - 1, most = SK_SHARE_CHUNK / n / SK_SHARE_LINE * SK_SHARE_LINE;
+    most = most > SK_SHARE_LINE ? most : SK_SHARE_LINE;
+    return sk_slot_size(c, c->nranks - 1, most < SK_SHARE_SLOT ? most : SK_SHARE_SLOT);
 }
 
 static bool fits(const sk_call *c)
@@ -19,7 +22,9 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    sk_slots x = {.nslots = to.n, .size = slot_size(c)};
+    int64_t tiny = SK_SHARE_INLINE / to.n;
+    sk_slots x = {
+        .nslots = to.n, .size = slot_size(c), .tiny = tiny > SK_SHARE_TINY ? tiny : SK_SHARE_TINY};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.out = (sk_lane){.row = to.row, .n = to.n, .first = c->root + 1};

@@ -6,14 +6,16 @@
 enum { LINE = 64, PAGE = 4096, AHEAD = SK_BOARD_AHEAD, INLINE = 48, NRINGS = 6 };
 
 /* Bytes of a bay, from one to the next (some lines more, so that the starts of bays do not all fall
- * on the same lines of a cache), and how many of them. Ring 0 is inside the lines. */
+ * on the same lines of a cache), and how many of them. Ring 0 is inside the lines. The first `hot`
+ * bays serve turns that all mates publish: all at once they fill a cache, so these few come back
+ * soon; the others are for those who run ahead. */
 static const struct {
     int64_t bay, step;
-    int n;
+    int n, hot;
 } rings[NRINGS] = {
-    {INLINE, LINE, AHEAD},          {256, 256, AHEAD},
-    {2048, 2048 + LINE, AHEAD},     {16384, 16384 + 3 * LINE, 32},
-    {131072, 131072 + 5 * LINE, 8}, {524288, 524288 + 7 * LINE, 2},
+    {INLINE, LINE, AHEAD, 0},           {256, 256, AHEAD, 64},
+    {2048, 2048 + LINE, 64, 16},        {16384, 16384 + 3 * LINE, 64, 8},
+    {131072, 131072 + 5 * LINE, 12, 3}, {524288, 524288 + 7 * LINE, 4, 2},
 };
 
 /* ---- in shared memory ---- */
@@ -28,12 +30,7 @@ typedef struct count { /* of the mates that have published a turn, over all turn
     _Alignas(LINE) sk_bell bell;
 } count;
 
-typedef struct desk {              /* of a mate, or the common one; its bays follow */
-    _Alignas(LINE) sk_bell passed; /* turns it has left behind */
-    line turn[AHEAD];
-} desk;
-
-typedef struct common {
+typedef struct common { /* what mates have passed follows it, then the rings */
     char segment[SK_SEGMENT_HEAD];
     count arrived[AHEAD];
 } common;
@@ -41,7 +38,8 @@ typedef struct common {
 /* ---- of this process ---- */
 
 typedef struct place { /* of a turn that is not passed */
-    int64_t off;       /* of its bays, from the start of a desk */
+    char *bays;        /* of mate 0; those of the others follow, the common one last */
+    int64_t step;      /* from one to the next */
     uint64_t after;    /* it may be used when all mates have passed this many turns */
     uint64_t arrived;  /* what the count is when all have published it */
     bool all;
@@ -50,17 +48,19 @@ typedef struct place { /* of a turn that is not passed */
 
 struct sk_board {
     void *mem;
-    size_t bytes, desk_bytes;
+    size_t bytes;
+    count *passed; /* turns that each mate has left behind */
+    line *lines;   /* of mate 0 in turn 0, of the others, of turn 1, ... */
     int n, me, nrings;
     sk_pause pause;
     uint32_t sign;        /* of the collective under way */
     uint64_t first, next; /* turns: of the collective under way, and without a place yet */
-    uint64_t passed;      /* all mates are known to have passed this many */
+    uint64_t known;       /* all mates are known to have passed this many */
     place turn[AHEAD];
     uint64_t arrived[AHEAD];
     struct {
-        int64_t off;
-        int next;
+        char *at;
+        int next[2];          /* bay: for those who run ahead, and for all */
         uint64_t user[AHEAD]; /* turn that each bay served last, plus 1 */
     } ring[NRINGS];
 };
@@ -70,17 +70,23 @@ static size_t whole_pages(size_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-static size_t desk_bytes_of(int nrings)
+/* What one reads in a turn stands together, mate after mate: few pages, in rising order. */
+static size_t ring_bytes(int n, int ring)
 {
-    size_t bytes = sizeof(desk);
-    for (int i = 1; i < nrings; i++)
-        bytes += (size_t)rings[i].step * (size_t)rings[i].n;
-    return whole_pages(bytes);
+    return whole_pages((size_t)(n + 1) * (size_t)rings[ring].step * (size_t)rings[ring].n);
+}
+
+static size_t head_bytes(int n)
+{
+    return whole_pages(sizeof(common) + (size_t)n * sizeof(count));
 }
 
 static size_t bytes_of(int n, int nrings)
 {
-    return whole_pages(sizeof(common)) + (size_t)(n + 1) * desk_bytes_of(nrings);
+    size_t bytes = head_bytes(n);
+    for (int i = 0; i < nrings; i++)
+        bytes += ring_bytes(n, i);
+    return bytes;
 }
 
 size_t sk_board_bytes(int n, int64_t cap, int64_t *room)
@@ -104,14 +110,15 @@ sk_board *sk_board_new(void *mem, size_t bytes, int n, int me)
         return NULL;
     b->mem = mem;
     b->bytes = bytes;
-    b->desk_bytes = desk_bytes_of(nrings);
+    b->passed = (count *)((common *)mem + 1);
     b->n = n;
     b->me = me;
     b->nrings = nrings;
-    int64_t off = (int64_t)sizeof(desk);
-    for (int i = 1; i < nrings; i++) {
-        b->ring[i].off = off;
-        off += rings[i].step * rings[i].n;
+    char *at = (char *)mem + head_bytes(n);
+    b->lines = (line *)at;
+    for (int i = 0; i < nrings; i++) {
+        b->ring[i].at = at;
+        at += ring_bytes(n, i);
     }
     return b;
 }
@@ -144,14 +151,9 @@ int sk_board_me(const sk_board *b)
     return b->me;
 }
 
-static desk *desk_of(const sk_board *b, int mate)
-{
-    return (desk *)((char *)b->mem + whole_pages(sizeof(common)) + (size_t)mate * b->desk_bytes);
-}
-
 static line *line_of(const sk_board *b, uint64_t turn, int mate)
 {
-    return &desk_of(b, mate)->turn[turn % AHEAD];
+    return &b->lines[turn % AHEAD * (uint64_t)(b->n + 1) + (uint64_t)mate];
 }
 
 static sk_bell *count_of(const sk_board *b, uint64_t turn)
@@ -169,18 +171,18 @@ static void reach(const sk_board *b, sk_bell *bell, uint64_t value)
  * lasts for many questions. */
 static void await_passed(sk_board *b, uint64_t turns)
 {
-    if (b->passed >= turns)
+    if (b->known >= turns)
         return;
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < b->n; i++) {
         if (i == b->me)
             continue;
-        sk_bell *bell = &desk_of(b, i)->passed;
+        sk_bell *bell = &b->passed[i].bell;
         reach(b, bell, turns);
         uint64_t seen = atomic_load_explicit(&bell->value, memory_order_acquire);
         least = seen < least ? seen : least;
     }
-    b->passed = least;
+    b->known = least;
 }
 
 /* ---- turns ---- */
@@ -191,20 +193,19 @@ void sk_board_begin(sk_board *b, uint32_t sign)
     b->sign = sign;
 }
 
-static int64_t take_bay(sk_board *b, int64_t room, uint64_t turn, uint64_t *after)
+static void take_bays(sk_board *b, int64_t room, uint64_t turn, place *p)
 {
-    int i = 0;
+    int i = 1;
     while (i < b->nrings - 1 && rings[i].bay < room)
         i++;
-    if (i == 0)
-        return (int64_t)offsetof(desk, turn) + (int64_t)(turn % AHEAD) * LINE +
-               (int64_t)offsetof(line, bay);
-    int bay = b->ring[i].next;
-    b->ring[i].next = bay + 1 == rings[i].n ? 0 : bay + 1;
-    if (b->ring[i].user[bay] > *after)
-        *after = b->ring[i].user[bay];
+    int hot = rings[i].hot, *next = &b->ring[i].next[p->all];
+    int bay = *next + (p->all ? 0 : hot);
+    *next = *next + 1 == (p->all ? hot : rings[i].n - hot) ? 0 : *next + 1;
+    if (b->ring[i].user[bay] > p->after)
+        p->after = b->ring[i].user[bay];
     b->ring[i].user[bay] = turn + 1;
-    return b->ring[i].off + bay * rings[i].step;
+    p->step = rings[i].step;
+    p->bays = b->ring[i].at + bay * (b->n + 1) * p->step;
 }
 
 void sk_board_turn(sk_board *b, int64_t room, bool all)
@@ -212,12 +213,15 @@ void sk_board_turn(sk_board *b, int64_t room, bool all)
     uint64_t turn = b->next++;
     place *p = &b->turn[turn % AHEAD];
     p->after = turn < AHEAD ? 0 : turn - AHEAD + 1;
-    p->off = take_bay(b, room, turn, &p->after);
     p->all = all;
     p->last = false;
     if (all)
-        b->arrived[turn % AHEAD] += (uint64_t)b->n;
-    p->arrived = b->arrived[turn % AHEAD];
+        p->arrived = b->arrived[turn % AHEAD] += (uint64_t)b->n;
+    if (room <= INLINE) {
+        p->step = LINE;
+        p->bays = line_of(b, turn, 0)->bay;
+    } else
+        take_bays(b, room, turn, p);
 }
 
 void sk_board_open(sk_board *b, uint32_t turn)
@@ -227,7 +231,8 @@ void sk_board_open(sk_board *b, uint32_t turn)
 
 void *sk_board_bay(sk_board *b, uint32_t turn, int mate)
 {
-    return (char *)desk_of(b, mate) + b->turn[(b->first + turn) % AHEAD].off;
+    const place *p = &b->turn[(b->first + turn) % AHEAD];
+    return p->bays + mate * p->step;
 }
 
 /* With a core for every rank each looks at the lines of the others, which hold the data as well; a
@@ -251,8 +256,7 @@ void sk_board_publish(sk_board *b, uint32_t turn)
     sk_bell *bell = count_of(b, t);
     if (atomic_fetch_add_explicit(&bell->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
         p->last = true;
-        if (b->pause.mode == SK_PAUSE_SLEEP)
-            sk_bell_wake(bell);
+        sk_bell_wake(bell);
     }
 }
 
@@ -296,7 +300,7 @@ void sk_board_await_result(sk_board *b, uint32_t turn)
 
 void sk_board_pass(sk_board *b, uint32_t turns)
 {
-    sk_bell_set(&desk_of(b, b->me)->passed, b->first + turns, &b->pause);
+    sk_bell_set(&b->passed[b->me].bell, b->first + turns, &b->pause);
 }
 
 void sk_board_settle(sk_board *b, uint32_t turn)

@@ -7,8 +7,8 @@
  * the turn it served: so a rank may run ahead of the others by as many turns as there are bays.
  *
  *   ring        bytes of a bay x bays
- *   in the line      48 x 64
- *   others          256 x 64, 2K x 64, 16K x 32, 128K x 8, 512K x 2: the largest if memory allows
+ *   in the line      48 x 256
+ *   others          256 x 256, 2K x 64, 16K x 64, 128K x 12, 512K x 4: the largest if memory allows
  *
  * Everything here waits until it can be done. */
 #ifndef SK_BOARD_H
@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 
+#include "base/hot.h"
 #include "board/pause.h"
 #include "board/segment.h"
 
@@ -31,37 +32,37 @@ void sk_board_wait_as(sk_board *b, sk_pause pause); /* before the first turn */
 void sk_board_free(sk_board *b);                    /* unmaps */
 
 int64_t sk_board_room(const sk_board *b);
-int sk_board_mates(const sk_board *b);
-int sk_board_me(const sk_board *b);
+SK_HOT int sk_board_mates(const sk_board *b);
+SK_HOT int sk_board_me(const sk_board *b);
 
 /* A collective begins; its turns count from 0. `sign` is the same at all mates, unless they have
  * called different collectives or disagree on sizes. */
-void sk_board_begin(sk_board *b, uint32_t sign);
+SK_HOT void sk_board_begin(sk_board *b, uint32_t sign);
 
 /* The next turn of the collective, with the bytes of its bays; in order, before any use. `all`:
  * every mate publishes it. At most SK_BOARD_AHEAD turns that are not passed. */
-enum { SK_BOARD_AHEAD = 64 };
-void sk_board_turn(sk_board *b, int64_t room, bool all);
+enum { SK_BOARD_AHEAD = 256 };
+SK_HOT void sk_board_turn(sk_board *b, int64_t room, bool all);
 
 /* Bays may be written from here on. */
-void sk_board_open(sk_board *b, uint32_t turn);
-void *sk_board_bay(sk_board *b, uint32_t turn, int mate); /* mate n: the common one */
+SK_HOT void sk_board_open(sk_board *b, uint32_t turn);
+SK_HOT void *sk_board_bay(sk_board *b, uint32_t turn, int mate); /* mate n: the common one */
 
-void sk_board_publish(sk_board *b, uint32_t turn);
+SK_HOT void sk_board_publish(sk_board *b, uint32_t turn);
 
 /* False: a mate has published, but with another sign. It is not looked for in every way to wait. */
-bool sk_board_await(sk_board *b, uint32_t turn, int mate);
-bool sk_board_await_range(sk_board *b, uint32_t turn, int lo, int hi);
+SK_HOT bool sk_board_await(sk_board *b, uint32_t turn, int mate);
+SK_HOT bool sk_board_await_range(sk_board *b, uint32_t turn, int lo, int hi);
 
 /* Where ranks share cores, what all mates would compute alike is computed by the one that publishes
  * last, into the common bay, and announced; the others await that. */
-bool sk_board_crowded(const sk_board *b);
-bool sk_board_was_last(const sk_board *b, uint32_t turn);
-void sk_board_announce(sk_board *b, uint32_t turn);
-void sk_board_await_result(sk_board *b, uint32_t turn);
+SK_HOT bool sk_board_crowded(const sk_board *b);
+SK_HOT bool sk_board_was_last(const sk_board *b, uint32_t turn);
+SK_HOT void sk_board_announce(sk_board *b, uint32_t turn);
+SK_HOT void sk_board_await_result(sk_board *b, uint32_t turn);
 
 /* Turns below this one are over here; all mates are done with this one. */
-void sk_board_pass(sk_board *b, uint32_t turns);
+SK_HOT void sk_board_pass(sk_board *b, uint32_t turns);
 void sk_board_settle(sk_board *b, uint32_t turn);
 
 #endif

@@ -1,5 +1,6 @@
 #include "board/pause.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -10,8 +11,10 @@ enum {
     SPINS = 2000,     /* looks before a rank with its own core suspects that it has none */
     SPINS_IDLE = 200, /* looks between two calls of idle, then */
     FEW_SPINS = 30,   /* looks before a rank gives its core away */
-    YIELDS_IDLE = 8,  /* times it does so between two calls of idle */
-    NAP_NS = 500000,  /* longest sleep between two calls of idle */
+    YIELDS = 8,       /* times a rank gives way before it sleeps, for yielding has its limits: the
+                       * scheduler soon comes back to a rank that has used little of its time */
+    NAP_NS = 500000,  /* first sleep between two calls of idle; then they get longer */
+    LONG_NAP_NS = 4000000,
 };
 
 static void breathe(void)
@@ -49,15 +52,6 @@ static void wait_spinning(sk_bell *b, uint64_t value, const sk_pause *p)
     } while (!look(b, value, SPINS_IDLE));
 }
 
-static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
-{
-    for (unsigned i = 1; !sk_bell_reached(b, value); i++) {
-        if (i % YIELDS_IDLE == 0)
-            idle(p);
-        sched_yield();
-    }
-}
-
 /* The lower half of the word, which is what a futex can watch. */
 static uint32_t *watched(sk_bell *b)
 {
@@ -69,16 +63,31 @@ static void wait_sleeping(sk_bell *b, uint64_t value, const sk_pause *p)
 {
     if (look(b, value, FEW_SPINS))
         return;
-    const struct timespec nap = {.tv_nsec = NAP_NS};
+    struct timespec nap = {.tv_nsec = NAP_NS};
     atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_seq_cst);
     for (;;) {
         uint64_t now = atomic_load_explicit(&b->value, memory_order_seq_cst);
         if (now >= value)
             break;
-        if (syscall(SYS_futex, watched(b), FUTEX_WAIT, (uint32_t)now, &nap, NULL, 0) != 0)
+        if (syscall(SYS_futex, watched(b), FUTEX_WAIT, (uint32_t)now, &nap, NULL, 0) != 0 &&
+            errno == ETIMEDOUT) {
             idle(p);
+            if (nap.tv_nsec < LONG_NAP_NS)
+                nap.tv_nsec *= 2;
+        }
     }
     atomic_fetch_sub_explicit(&b->sleepers, 1, memory_order_relaxed);
+}
+
+static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
+{
+    for (int i = 0; i < YIELDS; i++) {
+        if (sk_bell_reached(b, value))
+            return;
+        sched_yield();
+    }
+    idle(p);
+    wait_sleeping(b, value, p);
 }
 
 void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)

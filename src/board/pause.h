@@ -1,7 +1,8 @@
 /* pause.h: how a process waits for a word of shared memory to reach a value.
  *
  *   spin    it has a core of its own: look again and again, and only after a while give way
- *   yield   ranks outnumber cores and the scheduler turns to the next when asked
+ *   yield   ranks outnumber cores and the scheduler turns to the next when asked; who waits long
+ *           sleeps
  *   sleep   they do, but it does not (each rank is a session of its own): sleep until woken
  *
  * Whoever waits long also calls `idle` from time to time, so that what else is under way goes on.
@@ -12,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/hot.h"
 
 typedef enum sk_pause_mode { SK_PAUSE_SPIN, SK_PAUSE_YIELD, SK_PAUSE_SLEEP } sk_pause_mode;
 
@@ -31,16 +34,16 @@ static inline bool sk_bell_reached(sk_bell *b, uint64_t value)
     return atomic_load_explicit(&b->value, memory_order_acquire) >= value;
 }
 
-void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p);
+SK_HOT void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p);
 
 /* Wake those who sleep on a bell whose value has just grown. */
-void sk_bell_wake(sk_bell *b);
+SK_HOT void sk_bell_wake(sk_bell *b);
 
 /* Everything written before is seen by those who see the new value. */
 static inline void sk_bell_set(sk_bell *b, uint64_t value, const sk_pause *p)
 {
     atomic_store_explicit(&b->value, value, memory_order_release);
-    if (p->mode == SK_PAUSE_SLEEP)
+    if (p->mode != SK_PAUSE_SPIN)
         sk_bell_wake(b);
 }
 

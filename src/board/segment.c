@@ -45,7 +45,8 @@ sk_status sk_segment_map(const sk_segment_note *note, size_t bytes, void **mem)
     char path[64];
     struct stat is;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", note->pid, note->fd);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    /* It may be something else altogether: that must not stop us. */
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return SK_NOMEM;
     void *at = NULL;

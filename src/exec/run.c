@@ -121,7 +121,7 @@ static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
 {
     if (!r->posted) {
         sk_run_pass(r, rd->passed);
-        if (sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
+        if (rd->nhead && sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
             return SK_AGAIN;
         if (block && !rd->nwait && rd->nrecv + rd->nsend && try_exchange(r, rd, true)) {
             end_round(r, rd);
@@ -130,7 +130,8 @@ static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
         start_round(r, rd, true);
         r->posted = true;
     }
-    if (sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
+    if (rd->nwait &&
+        sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
         return SK_AGAIN;
     sk_status st = SK_OK;
     while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, block)) == SK_AGAIN)
@@ -147,6 +148,20 @@ static sk_status run_with_turns(sk_run *r, bool block)
     while (r->round < v->nrounds)
         if (round_with_turns(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
+    sk_run_pass(r, v->nturns);
+    return r->status;
+}
+
+/* The rounds only say in which order steps may be done, and so they stand. */
+static sk_status run_straight(sk_run *r)
+{
+    const struct sk_sched_view *v = r->sched;
+    for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++)
+        if (st->kind <= SK_STEP_RELAY || st->kind == SK_STEP_EXPOSE)
+            work(r, st, true);
+        else
+            sk_run_wait_step(r, st);
+    r->round = v->nrounds;
     sk_run_pass(r, v->nturns);
     return r->status;
 }
@@ -176,8 +191,11 @@ sk_status sk_run_poll(sk_run *r)
 
 sk_status sk_run_wait(sk_run *r)
 {
-    if (r->sched->nturns)
+    if (r->sched->nturns) {
+        if (r->sched->straight && !r->round && !r->step)
+            return run_straight(r);
         return run_with_turns(r, true);
+    }
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
         if (r->posted || !try_exchange(r, rd, false)) {

@@ -3,6 +3,7 @@
 #ifndef SK_RUN_H
 #define SK_RUN_H
 
+#include "base/hot.h"
 #include "exec/wire.h"
 #include "sched/sched.h"
 
@@ -26,13 +27,13 @@ static inline int64_t sk_run_packet_bytes(const sk_sched *s)
 }
 
 /* `scratch` has sk_sched_view(s)->scratch bytes aligned to 64, `packets` sk_run_packet_bytes(s). */
-void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
-                 void *packets);
+SK_HOT void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv,
+                        void *scratch, void *packets);
 
 /* Go as far as possible without waiting: SK_AGAIN, or the run's result. */
 sk_status sk_run_poll(sk_run *r);
 
 /* Go to the end. */
-sk_status sk_run_wait(sk_run *r);
+SK_HOT sk_status sk_run_wait(sk_run *r);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef SK_RUN_STEPS_H
 #define SK_RUN_STEPS_H
 
+#include "base/hot.h"
 #include "exec/run.h"
 
 static inline void sk_run_note(sk_run *r, sk_status st)
@@ -34,6 +35,12 @@ static inline sk_part sk_run_part(sk_run *r, const sk_span *s, bool turns)
     return sk_run_part_at(r->buf[s->buf], s);
 }
 
+SK_HOT static inline void sk_run_pass(sk_run *r, uint32_t turns)
+{
+    if (turns > r->passed)
+        r->wire->ops->pass(r->wire, r->passed = turns);
+}
+
 /* Packets: run_packet.c. */
 void sk_run_put(sk_run *r, uint32_t packet, int64_t key, sk_part data);
 void sk_run_get(sk_run *r, const sk_step *st, sk_part to);
@@ -43,8 +50,8 @@ sk_part sk_run_packet_room(const sk_run *r, uint32_t packet);   /* what a PRECV 
 
 /* Turns: run_turns.c. The heads or the waiting steps of a round, from where the last try left off:
  * SK_OK, or SK_AGAIN, never when `block` is set. Errors are noted. */
-sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
+SK_HOT sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
+SK_HOT void sk_run_wait_step(sk_run *r, const sk_step *st); /* one of them, waiting */
 void sk_run_expose(sk_run *r, const sk_step *st);
-void sk_run_pass(sk_run *r, uint32_t turns);
 
 #endif

@@ -1,12 +1,6 @@
 /* run_turns.c: steps of turns: what is done in the shared memory of node mates. */
 #include "exec/run_steps.h"
 
-void sk_run_pass(sk_run *r, uint32_t turns)
-{
-    if (turns > r->passed)
-        r->wire->ops->pass(r->wire, r->passed = turns);
-}
-
 static sk_status take(sk_run *r, const sk_step *st, bool block)
 {
     const sk_wire_ops *ops = r->wire->ops;
@@ -72,16 +66,25 @@ static sk_status wait_for(sk_run *r, const sk_step *st, bool block)
 sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block)
 {
     const sk_step *st = &r->sched->steps[first];
-    while (r->step < n) {
-        sk_status got = wait_for(r, &st[r->step], block);
-        if (got != SK_AGAIN) {
-            sk_run_note(r, got);
-            r->step++;
-        } else if (!block)
-            return SK_AGAIN;
+    for (uint32_t i = r->step; i < n; i++) {
+        sk_status got;
+        while ((got = wait_for(r, &st[i], block)) == SK_AGAIN)
+            if (!block) {
+                r->step = i;
+                return SK_AGAIN;
+            }
+        sk_run_note(r, got);
     }
     r->step = 0;
     return SK_OK;
+}
+
+void sk_run_wait_step(sk_run *r, const sk_step *st)
+{
+    sk_status got;
+    while ((got = wait_for(r, st, true)) == SK_AGAIN)
+        ;
+    sk_run_note(r, got);
 }
 
 void sk_run_expose(sk_run *r, const sk_step *st)

@@ -214,7 +214,8 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
                           .ntypes = 1,
                           .machine = c->machine,
                           .room = a->alone ? 0 : c->room,
-                          .direct = c->direct};
+                          .direct = c->direct,
+                          .leaders = sk_proc.leaders};
     out->kernel = NULL;
     if (sk_coll_neighbor(a->coll)) {
         if (in_place)

@@ -2,6 +2,7 @@
 #ifndef SK_ARGS_H
 #define SK_ARGS_H
 
+#include "base/hot.h"
 #include "exec/kernel.h"
 #include "mpi/comm.h"
 
@@ -34,7 +35,7 @@ typedef struct sk_asked {
 } sk_asked;
 
 /* Blank what the standard calls not significant at this rank: it may be anything. */
-void sk_args_significant(sk_args *a, const sk_comm *c);
+SK_HOT void sk_args_significant(sk_args *a, const sk_comm *c);
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out);

@@ -8,7 +8,7 @@
 
 /* One entry point. `host` is the call to make when Skein does not serve it. */
 #define DEFINE(fn, COLL, form, params, request, host, is_wide, ...)                                \
-    SK_EXPORT int fn params                                                                        \
+    SK_HOT SK_EXPORT int fn params                                                                 \
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \

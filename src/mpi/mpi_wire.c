@@ -243,7 +243,7 @@ static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
     return SK_OK;
 }
 
-static sk_status wire_copy(sk_wire *base, sk_part from, sk_part to)
+SK_HOT static sk_status wire_copy(sk_wire *base, sk_part from, sk_part to)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     bool plain_from = w->types[from.type].contig, plain_to = w->types[to.type].contig;

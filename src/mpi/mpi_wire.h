@@ -3,6 +3,7 @@
 #ifndef SK_MPI_WIRE_H
 #define SK_MPI_WIRE_H
 
+#include "base/hot.h"
 #include "board/board.h"
 #include "exec/kernel.h"
 #include "exec/wire.h"
@@ -48,7 +49,7 @@ size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
 
 /* The turns of a schedule go over this board: see board_wire.c. `sign`: of the plan. */
-void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
-                       const struct sk_sched_view *v, uint32_t sign);
+SK_HOT void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
+                              const struct sk_sched_view *v, uint32_t sign);
 
 #endif

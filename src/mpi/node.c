@@ -206,6 +206,9 @@ void sk_node_find(sk_comm *c)
     c->found = true;
     if (c->nranks == 1 || !sk_comm_wait_wired(c))
         return;
+    /* Set-ups in the background use the same communicator: one after the other, on all ranks. */
+    if (c->topo && sk_topo_wait(c->topo, c) != SK_OK)
+        return;
     finding f = {.c = c, .notes = calloc((size_t)c->nranks, sizeof *f.notes)};
     if (f.notes && exchange_notes(&f) && make_machine(&f) && find_board(&f)) {
         c->machine = f.machine;

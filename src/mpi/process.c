@@ -116,6 +116,7 @@ static int start_locked(void)
         refuse("out of memory");
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.wait = how_to_wait(set);
+    sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
     sk_proc.find_after = sk_settings_int(set, SK_SET_FIND);
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);

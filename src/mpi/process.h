@@ -26,6 +26,7 @@ typedef struct sk_process {
     bool serves[SK_NCOLLS];
     sk_wait wait;
     bool reporting;
+    int leaders;                /* SKEIN_LEADERS */
     int64_t find_after;         /* calls on a communicator before its ranks ask who sits where */
     bool threads;               /* several threads may be inside at once */
     bool plans;                 /* patterns are made at all (SKEIN_PLAN) */

@@ -12,19 +12,21 @@ struct place {
     int64_t version; /* of the neighbourhood */
     sk_args args;
     unsigned buffers;
-    char *arrays; /* copies of the user's, one after the other */
+    char *arrays;         /* copies of the user's, one after the other */
+    size_t bytes[ARRAYS]; /* of each */
+    unsigned which;       /* of them there are */
     MPI_Datatype few[FEW_HANDLES];
     MPI_Datatype *handles; /* few, or allocated */
     sk_kernel_fn *kernel;
 };
 
 struct sk_recent {
-    int64_t evicted; /* of the cache, when these were added */
     struct place at[PLACES];
 };
 
 static void empty(struct place *p)
 {
+    sk_plan_release(p->plan);
     free(p->arrays);
     if (p->handles != p->few)
         free(p->handles);
@@ -76,25 +78,42 @@ static bool has_arrays(const sk_args *a)
     return a->scounts || a->rcounts;
 }
 
-static bool same_arrays(const sk_args *a, const sk_comm *c, const struct place *p)
+static bool same_array(const char **at, const void *now, size_t bytes)
 {
-    arrays x = arrays_of(a, c), seen = arrays_of(&p->args, c);
+    const char *seen = *at;
+    *at += bytes;
+    return !bytes || memcmp(seen, now, bytes) == 0;
+}
+
+static unsigned which_arrays(const sk_args *a)
+{
+    return (a->scounts != NULL) | (a->sdispls != NULL) << 1 | (a->rcounts != NULL) << 2 |
+           (a->rdispls != NULL) << 3 | (a->stypes != NULL) << 4 | (a->rtypes != NULL) << 5;
+}
+
+static bool same_arrays(const sk_args *a, const struct place *p)
+{
     const char *at = p->arrays;
-    for (int i = 0; i < ARRAYS; i++) {
-        if (!x.at[i] != !seen.at[i])
-            return false;
-        if (!x.at[i])
-            continue;
-        if (memcmp(at, x.at[i], x.bytes[i]) != 0)
-            return false;
-        at += x.bytes[i];
-    }
-    return true;
+    const size_t *bytes = p->bytes;
+    return p->which == which_arrays(a) && same_array(&at, a->scounts, bytes[0]) &&
+           same_array(&at, a->sdispls, bytes[1]) && same_array(&at, a->rcounts, bytes[2]) &&
+           same_array(&at, a->rdispls, bytes[3]) && same_array(&at, a->stypes, bytes[4]) &&
+           same_array(&at, a->rtypes, bytes[5]);
 }
 
 static int64_t version_of(const sk_args *a, const sk_comm *c)
 {
     return sk_coll_neighbor(a->coll) ? c->topo->hood.version : 0;
+}
+
+/* Without a branch for each: mostly nothing differs. */
+static bool differs(const sk_args *x, const sk_args *y)
+{
+    return ((uint64_t)(x->scount ^ y->scount) | (uint64_t)(x->rcount ^ y->rcount) |
+            ((uintptr_t)x->stype ^ (uintptr_t)y->stype) |
+            ((uintptr_t)x->rtype ^ (uintptr_t)y->rtype) | ((uintptr_t)x->op ^ (uintptr_t)y->op) |
+            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) |
+            (uint64_t)(x->alone ^ y->alone)) != 0;
 }
 
 sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
@@ -103,18 +122,13 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
     if (!r)
         return NULL;
     const struct place *p = place_of(a, r);
-    if (!p->plan || p->args.coll != a->coll || p->args.scount != a->scount ||
-        p->args.rcount != a->rcount || p->args.stype != a->stype || p->args.rtype != a->rtype ||
-        p->args.op != a->op || p->args.root != a->root || p->args.alone != a->alone ||
-        p->buffers != buffers_of(a))
+    if (!p->plan || differs(&p->args, a) || p->buffers != buffers_of(a))
         return NULL;
     if (has_arrays(a) || p->arrays) {
-        if (!has_arrays(a) || !p->arrays || p->args.wide != a->wide || !same_arrays(a, c, p))
+        if (!has_arrays(a) || !p->arrays || p->args.wide != a->wide || !same_arrays(a, p))
             return NULL;
     }
     if (p->version != version_of(a, c))
-        return NULL;
-    if (r->evicted != sk_plans_count(c->plans).evicted)
         return NULL;
     out->handles = p->handles;
     out->send = (void *)(uintptr_t)a->sbuf;
@@ -126,13 +140,14 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
 static bool keep_arrays(struct place *p, const sk_args *a, const sk_comm *c)
 {
     arrays x = arrays_of(a, c);
-    size_t bytes = 0;
+    size_t bytes = 1;
+    p->which = which_arrays(a);
     for (int i = 0; i < ARRAYS; i++)
-        bytes += x.at[i] ? x.bytes[i] : 0;
+        bytes += p->bytes[i] = x.at[i] ? x.bytes[i] : 0;
     char *at = p->arrays = malloc(bytes);
     for (int i = 0; at && i < ARRAYS; i++)
-        if (x.at[i])
-            at = (char *)memcpy(at, x.at[i], x.bytes[i]) + x.bytes[i];
+        if (p->bytes[i])
+            at = (char *)memcpy(at, x.at[i], p->bytes[i]) + p->bytes[i];
     return at != NULL;
 }
 
@@ -140,17 +155,10 @@ void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan 
 {
     if (!asked->lasting)
         return;
-    int64_t evicted = sk_plans_count(c->plans).evicted;
-    if (c->recent && c->recent->evicted != evicted) {
-        sk_recent_free(c->recent);
-        c->recent = NULL;
-    }
-    if (!c->recent) {
+    if (!c->recent)
         c->recent = calloc(1, sizeof *c->recent);
-        if (!c->recent)
-            return;
-        c->recent->evicted = evicted;
-    }
+    if (!c->recent)
+        return;
     struct place *p = place_of(a, c->recent);
     uint32_t n = asked->call.ntypes;
     empty(p);
@@ -160,6 +168,7 @@ void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan 
         return;
     }
     memcpy(p->handles, asked->handles, n * sizeof(MPI_Datatype));
+    sk_plan_hold(plan);
     p->plan = plan;
     p->kernel = asked->kernel;
     p->version = version_of(a, c);

@@ -7,6 +7,7 @@
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
 
+#include "base/hot.h"
 #include "exec/run.h"
 #include "mpi/args.h"
 #include "mpi/mpi_wire.h"
@@ -40,7 +41,7 @@ void sk_op_free(sk_op *op); /* never started, or over */
 sk_status sk_op_plan(sk_op *op);
 
 /* A call was served: for the report. */
-void sk_served(const sk_plan *p, double since);
+SK_HOT void sk_served(const sk_plan *p, double since);
 
 /* Let every active collective go as far as it can. Cheap when there is none. */
 void sk_progress(void);

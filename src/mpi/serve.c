@@ -70,12 +70,15 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
                      .tag = sk_comm_tag(c)};
     size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
     size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
-    char *room = sk_comm_room(&c->scratch, &c->scratch_size,
-                              scratch + packets + sk_mpi_wire_bytes(v->max_transfers));
-    if (!room)
-        return MPI_ERR_NO_MEM;
-    sk_mpi_wire_room(&w, room + scratch + packets, v->max_transfers);
-    if (!sk_comm_wait_wired(c))
+    char *room = c->scratch;
+    if (scratch | packets | v->max_transfers) {
+        room = sk_comm_room(&c->scratch, &c->scratch_size,
+                            scratch + packets + sk_mpi_wire_bytes(v->max_transfers));
+        if (!room)
+            return MPI_ERR_NO_MEM;
+        sk_mpi_wire_room(&w, room + scratch + packets, v->max_transfers);
+    }
+    if (!sk_comm_wired(c) && !sk_comm_wait_wired(c))
         return MPI_ERR_OTHER;
     w.comm = c->nranks == 1 ? sk_proc.self : c->wire;
     if (v->nturns)

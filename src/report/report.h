@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "algo/algo.h"
+#include "base/hot.h"
 
 typedef struct sk_report sk_report;
 
@@ -22,7 +23,8 @@ sk_report *sk_report_new(void); /* NULL: out of memory */
 void sk_report_free(sk_report *r);
 
 /* Safe from several threads at once, and cheap: these stand on the way of every call. */
-void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds); /* sk_algo_index */
+SK_HOT void sk_report_served(sk_report *r, int algo, int64_t bytes,
+                             double seconds); /* sk_algo_index */
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 

@@ -118,6 +118,17 @@ static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_round *rounds, uin
             s->v.max_transfers = rounds[r].nrecv + rounds[r].nsend;
 }
 
+/* No transfers, no packets, and no mate waits for this one to pass a turn in the middle. */
+static bool is_straight(const struct sk_sched_view *v)
+{
+    if (!v->nturns || v->nturns > 2 || v->max_transfers || v->npackets)
+        return false;
+    for (uint32_t i = 0; i < v->nsteps; i++)
+        if (v->steps[i].kind == SK_STEP_SETTLE || v->steps[i].kind == SK_STEP_READ)
+            return false;
+    return true;
+}
+
 sk_status sk_sched_freeze(sk_sched *s)
 {
     if (s->status)
@@ -143,6 +154,7 @@ sk_status sk_sched_freeze(sk_sched *s)
         sort_round(&o, i, end, r, &rounds[r]);
     }
     keep(s, sorted, o.n, rounds, nrounds);
+    s->v.straight = is_straight(&s->v);
     free(open_in);
     s->status = SK_BADARG; /* frozen: any further append is a mistake */
     return SK_OK;

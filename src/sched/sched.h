@@ -162,7 +162,8 @@ struct sk_sched_view {
     const sk_turn_room *turns;
     uint32_t nsteps, nrounds, ntypes, npackets, nturns;
     uint32_t max_transfers; /* most sends + receives in one round */
-    int64_t scratch;        /* bytes needed */
+    bool straight;   /* turns, few, and nothing else to wait for: steps may be done as they stand */
+    int64_t scratch; /* bytes needed */
 };
 const struct sk_sched_view *sk_sched_view(const sk_sched *s);
 

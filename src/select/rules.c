@@ -41,8 +41,19 @@ static const sk_rule rules[] = {
     RULE(NEIGHBOR_ALLTOALLV, "shared", .need = SK_SHARED),
     RULE(NEIGHBOR_ALLTOALLW, "shared", .need = SK_SHARED),
 
-    /* One leader per node. */
+    /* Several nodes: one message for all ranks of a node. Long vectors do better round a ring of
+     * renamed ranks (rank-renaming, figures 3 to 5), and long blocks are no dearer one by one. */
     RULE(BARRIER, "leaders", .need = SK_NODES),
+    RULE(BCAST, "leaders", .under = SK_SET_LEADERS_VECTOR, .need = SK_NODES),
+    RULE(REDUCE, "leaders", .under = SK_SET_LEADERS_VECTOR, .need = SK_NODES),
+    RULE(ALLREDUCE, "leaders", .under = SK_SET_LEADERS_VECTOR, .need = SK_NODES),
+    RULE(ALLREDUCE, "ring", .need = SK_NODES),
+    RULE(SCATTER, "leaders", .under = SK_SET_LEADERS_BLOCK, .need = SK_NODES),
+    RULE(GATHER, "leaders", .under = SK_SET_LEADERS_BLOCK, .need = SK_NODES),
+    RULE(ALLGATHER, "leaders", .under = SK_SET_LEADERS_VECTOR, .measure = SK_BLOCKS,
+         .need = SK_NODES),
+    RULE(ALLGATHERV, "leaders", .under = SK_SET_LEADERS_VECTOR, .need = SK_NODES),
+    RULE(ALLTOALL, "leaders", .under = SK_SET_LEADERS_BLOCK, .need = SK_NODES),
 
     RULE(BARRIER, "dissemination"),
 
@@ -157,6 +168,15 @@ static int64_t measure(const sk_rule *r, const sk_call *c)
     return bytes;
 }
 
+static bool under_holds(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
+                        size_t size)
+{
+    int64_t have = measure(r, c), want = sk_settings_int(s, r->under);
+    snprintf(why, size, "%" PRId64 " bytes %s %" PRId64 " (%s)", have,
+             have < want ? "<" : ">=", want, sk_setting_info_get(r->under)->var);
+    return have < want;
+}
+
 static bool bytes_hold(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                        size_t size)
 {
@@ -231,6 +251,10 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
     if (!place_holds(r, c))
         return SK_WRONG_PLACE;
     if (r->bytes && !bytes_hold(r, s, c, bytes, sizeof bytes)) {
+        snprintf(why, size, "%s", bytes);
+        return SK_WRONG_SIZE;
+    }
+    if (r->under && !under_holds(r, s, c, bytes, sizeof bytes)) {
         snprintf(why, size, "%s", bytes);
         return SK_WRONG_SIZE;
     }

@@ -23,6 +23,7 @@ typedef struct sk_rule {
     sk_coll coll;
     const char *algo;
     sk_setting bytes; /* from this cutoff on */
+    sk_setting under; /* below this one only */
     sk_rule_measure measure;
     sk_setting ranks; /* from this number on */
     sk_rule_need need;

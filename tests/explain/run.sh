@@ -32,6 +32,12 @@ expect help_of_a_command_is_its_usage 0 '^usage: skein explain' "$skein" help ex
 expect no_command_is_wrong 2 '^usage:' "$skein"
 expect wrong_command_is_answered 2 'no command explian; did you mean explain' "$skein" explian
 
+expect explain_shows_what_renaming_saves 0 'renamed: sequential +1008 +16515072 +8 +131072' \
+    explain allreduce --ranks 64 --bytes 1M --algorithm ring --machine 'node:8 core:8 map:rr'
+expect explain_knows_shared_memory 0 '^chosen   shared:' \
+    explain allreduce --ranks 8 --bytes 1K --machine 'node:1 core:8'
+expect explain_knows_leaders 0 '^chosen   leaders:' \
+    explain bcast --ranks 16 --bytes 1K --machine 'node:2 core:8'
 expect info_lists_algorithms 0 '^    rabenseifner ' "$skein" info
 expect info_marks_given_settings 0 '^  \* SKEIN_BCAST_LONG +64K +12K' \
     env SKEIN_BCAST_LONG=64K "$skein" info

@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
 shift
-only=${*:-progress forms errors cache threads random algorithms topology neighbors methods killed instructions}
+only=${*:-progress forms errors cache threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
 log=$(mktemp)
@@ -112,11 +112,37 @@ algorithms() { # flavour
     list_algorithms "$1" algorithms
     while read -r coll algo; do
         case $coll in neighbor_*) continue ;; esac # see methods
+        case $algo in shared | exposed | leaders) continue ;; esac # see machines
         var=SKEIN_$(echo "$coll" | tr a-z A-Z)
-        run 60 "$1" 5 SKEIN_FIND=0 "$var=$algo" -- random -c "$coll" "$seed" 12
-        run 60 "$1" 4 SKEIN_FIND=0 "$var=$algo" 'SKEIN_MACHINE=node:* core:3 map:rr' -- \
+        run 60 "$1" 5 "$var=$algo" -- random -c "$coll" "$seed" 12
+        run 60 "$1" 4 SKEIN_FIND=0 "$var=$algo" SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:3 map:rr' -- \
             random -c "$coll" "$seed" 12
     done <"$log.algos"
+    rm -f "$log.algos"
+}
+
+# Those that know the machine, forced for every collective that has them: on one node, and on nodes
+# that are not there, with and without shared memory, also with little of it.
+machines() { # flavour
+    list_algorithms "$1" machines
+    for m in shared exposed leaders; do
+        all=$(awk -v m=$m '$2 == m { printf "SKEIN_%s=%s ", toupper($1), m }' "$log.algos")
+        [ -n "$all" ] || continue
+        if [ $m = leaders ]; then
+            run 120 "$1" 6 SKEIN_FIND=0 $all 'SKEIN_MACHINE=node:* core:3' -- random "$seed" 100
+            run 120 "$1" 5 SKEIN_FIND=0 $all SKEIN_LEADERS=2 'SKEIN_MACHINE=node:* core:2 map:rr' -- \
+                random "$seed" 100
+            run 120 "$1" 7 SKEIN_FIND=0 $all SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:4 map:shuffle' -- \
+                random "$seed" 60
+        else
+            for n in 2 3 5; do run 120 "$1" $n SKEIN_FIND=0 $all -- random "$seed" 120; done
+            run 120 "$1" 8 SKEIN_FIND=0 SKEIN_SHM=8M $all -- random "$seed" 60
+            run 120 "$1" 4 SKEIN_FIND=0 SKEIN_DIRECT=off SKEIN_WAIT=sleep $all -- random "$seed" 60
+            run 120 "$1" 4 SKEIN_FIND=0 $all -- neighbors "$seed" 6
+        fi
+    done
+    run 120 "$1" 6 SKEIN_FIND=0 SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:2 map:shuffle' -- \
+        random "$seed" 100
     rm -f "$log.algos"
 }
 
@@ -126,6 +152,7 @@ methods() { # flavour
     list_algorithms "$1" methods
     while read -r coll m; do
         [ "$coll" = neighbor_allgather ] || continue
+        case $m in shared | exposed) continue ;; esac # see machines
         all="SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLGATHERV=$m SKEIN_NEIGHBOR_ALLTOALL=$m
             SKEIN_NEIGHBOR_ALLTOALLV=$m SKEIN_NEIGHBOR_ALLTOALLW=$m"
         run 60 "$1" 5 $all 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 4
@@ -148,7 +175,7 @@ killed() { # flavour ranks [NAME=VALUE...]
     name="$* killed"
     eval "timeout -k 5 40 $launch $build/tests-mpi/$flavour/killed $seed" >"$log" 2>&1 </dev/null
     rc=$?
-    left=$(grep -l "tests-mpi/$flavour/killed" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
+    left=$(grep -l "tests-mpi/$flavour/[k]illed" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
     after=$(ls /dev/shm 2>/dev/null | grep -i skein)
     if [ $rc = 0 ] || [ $rc = 124 ]; then
         echo "FAIL $name: exit $rc, a job that lost a rank must end, and not well"
@@ -182,7 +209,7 @@ flavour_tests() { # flavour
         run 100 $f 2 SKEIN_FIND=0 -- errors churn 10000
     fi
     if wanted cache; then
-        run 30 $f 2 -- cache
+        run 30 $f 2 SKEIN_FIND=0 -- cache
         run 30 $f 3 SKEIN_CACHE=4 -- cache
         run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
     fi
@@ -231,6 +258,7 @@ flavour_tests() { # flavour
         killed $f 5 SKEIN_FIND=0 SKEIN_WAIT=sleep
     fi
     wanted algorithms && algorithms $f
+    wanted machines && machines $f
     wanted methods && methods $f
     return 0
 }

@@ -94,4 +94,5 @@ for m in direct common halving node; do
         SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLTOALLV=$m -- neighbors 0.3 32 3
 done
 run hosts8 64 "neighbor_allgather neighbor_alltoallv" SKEIN_WINDOW=16 -- neighbors 0.05 8 9
+"$here/renamed.sh" "$build" || failed=1
 exit $failed

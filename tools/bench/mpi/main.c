@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/mpi/measure.h"
+#include "bench/mpi/start.h"
 
 enum { NEIGHBOR_WARMUP = 20 };
 
@@ -125,7 +126,9 @@ int main(int argc, char **argv)
     PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
     args a = {.measure = {.warmup = 25, .rounds = 21, .budget = 0.8}};
     sk_clock clock = sk_clock_new();
+    sk_start start = sk_start_new(&clock);
     a.measure.clock = &clock;
+    a.measure.start = &start;
 
     if (!parse(argc, argv, &a)) {
         if (rank == 0)

@@ -1,5 +1,5 @@
 /* measure.c: compare results, warm up, then rounds. A round times single calls, Skein's and the
- * host's by turns, each after a barrier of the host, and then trains of calls. The order
+ * host's by turns, each from a moment that all ranks wait for, and then trains of calls. The order
  * changes from call to call and from round to round, so that a disturbance of the machine meets
  * both; the ratio is taken within a round, so that a slow drift cancels out. */
 #include "bench/mpi/measure.h"
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bench/mpi/compare.h"
+#include "bench/mpi/start.h"
 
 enum { SKEIN, HOST, SIDES };
 enum { MIN_ROUNDS = 3, MAX_SINGLES = 25, MIN_TRAIN = 2, MAX_TRAIN = 100, MAX_TRAINS = 4 };
@@ -55,39 +56,47 @@ static int first_side(int round, int i)
     return (int)((x >> 16 ^ (uint32_t)i) & 1);
 }
 
-/* Single calls: their makespans in us, at rank 0. `times` has room for 4 n, `span` for n per side.
- */
-static void time_singles(const sk_case *c, const sk_clock *clock, int n, int round, double *times,
-                         double *span[SIDES])
+/* Single calls: their makespans in us, at rank 0, and how many there are of each side. `times` has
+ * room for SIDES * PER_CALL * n, `span` for n per side. A call for which a rank came too late to
+ * wait for its start is left out, unless all were. */
+enum { ENTRY, EXIT, LATE, PER_CALL };
+
+static void time_singles(const sk_case *c, const sk_measure *m, int n, int round, double *times,
+                         double *span[SIDES], int count[SIDES])
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < SIDES; k++) {
             int side = (first_side(round, i) + k) % SIDES;
-            double *t = times + 2 * (i * SIDES + side);
-            PMPI_Barrier(MPI_COMM_WORLD);
-            t[0] = -sk_clock_now(clock);
+            double *t = times + PER_CALL * (i * SIDES + side);
+            double moment;
+            t[LATE] = !sk_start_together(m->clock, m->start, &moment);
+            t[ENTRY] = -sk_clock_now(m->clock);
             sk_case_run(c, side == HOST);
-            t[1] = sk_clock_now(clock);
+            t[EXIT] = sk_clock_now(m->clock);
+            sk_start_rest(m->clock, m->start, moment);
         }
     /* The largest of the negated entries is the first entry. */
-    int rank = c->rank;
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : times, times, 2 * SIDES * n, MPI_DOUBLE, MPI_MAX, 0,
-                MPI_COMM_WORLD);
-    for (int i = 0; i < n; i++)
-        for (int side = SKEIN; side < SIDES; side++) {
-            const double *t = times + 2 * (i * SIDES + side);
-            span[side][i] = 1e6 * (t[0] + t[1]);
-        }
+    PMPI_Reduce(c->rank == 0 ? MPI_IN_PLACE : times, times, PER_CALL * SIDES * n, MPI_DOUBLE,
+                MPI_MAX, 0, MPI_COMM_WORLD);
+    for (int side = SKEIN; side < SIDES; side++) {
+        count[side] = 0;
+        for (int late = 0; late < 2 && count[side] == 0; late++)
+            for (int i = 0; i < n; i++) {
+                const double *t = times + PER_CALL * (i * SIDES + side);
+                if (t[LATE] <= late)
+                    span[side][count[side]++] = 1e6 * (t[ENTRY] + t[EXIT]);
+            }
+    }
 }
 
-static double time_train(const sk_case *c, const sk_clock *clock, int n, bool host)
+static double time_train(const sk_case *c, const sk_measure *m, int n, bool host)
 {
-    PMPI_Barrier(MPI_COMM_WORLD);
-    double t[2], all[2] = {0, 0};
-    t[0] = -sk_clock_now(clock);
+    double t[2], all[2] = {0, 0}, moment;
+    sk_start_together(m->clock, m->start, &moment);
+    t[0] = -sk_clock_now(m->clock);
     for (int i = 0; i < n; i++)
         sk_case_run(c, host);
-    t[1] = sk_clock_now(clock);
+    t[1] = sk_clock_now(m->clock);
     PMPI_Reduce(t, all, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     return 1e6 * (all[0] + all[1]) / n;
 }
@@ -100,14 +109,14 @@ typedef struct round_plan {
 /* Trains of calls: us per call, at rank 0. In the order A B B A A B B A, and the next time the
  * other way round: what a train leaves behind (in the scheduler, in queues of early messages) meets
  * both sides alike. */
-static void time_trains(const sk_case *c, const sk_clock *clock, round_plan plan, int round,
+static void time_trains(const sk_case *c, const sk_measure *m, round_plan plan, int round,
                         double us[SIDES])
 {
     double each[SIDES][MAX_TRAINS];
     for (int i = 0; i < plan.trains; i++)
         for (int k = 0; k < SIDES; k++) {
             int side = (first_side(round, i) + k) % SIDES;
-            each[side][i] = time_train(c, clock, plan.train, side == HOST);
+            each[side][i] = time_train(c, m, plan.train, side == HOST);
         }
     for (int side = SKEIN; side < SIDES; side++)
         us[side] = sk_median(each[side], plan.trains);
@@ -125,10 +134,10 @@ static round_plan plan_round(const sk_case *c, const sk_measure *m, double pair,
                              double *span[SIDES])
 {
     double share = 0.75 * m->budget / m->rounds / 2, single_pair = DBL_MAX;
-    int tries = 3;
+    int tries = 3, count[SIDES];
     do {
         double t = sk_clock_now(m->clock);
-        time_singles(c, m->clock, 1, tries, times, span);
+        time_singles(c, m, 1, tries, times, span, count);
         t = sk_clock_now(m->clock) - t;
         single_pair = t < single_pair ? t : single_pair;
     } while (all_agree(--tries > 0 && pair < share));
@@ -166,17 +175,19 @@ static void time_rounds(const sk_case *c, const sk_measure *m, double *room, sk_
     series makespan = {{room, room + r}, room + 2 * r},
            b2b = {{room + 3 * r, room + 4 * r}, room + 5 * r};
     double *times = room + 6 * r;
-    double *span[SIDES] = {times + 4 * MAX_SINGLES, times + 5 * MAX_SINGLES};
+    double *span[SIDES] = {times + SIDES * PER_CALL * MAX_SINGLES};
+    span[HOST] = span[SKEIN] + MAX_SINGLES;
 
     double begin = sk_clock_now(m->clock);
     round_plan plan = plan_round(c, m, warm_up(c, m), times, span);
     int round = 0;
     do {
-        time_singles(c, m->clock, plan.singles, round, times, span);
-        note(&makespan, round, sk_median(span[SKEIN], plan.singles),
-             sk_median(span[HOST], plan.singles));
+        int count[SIDES];
+        time_singles(c, m, plan.singles, round, times, span, count);
+        note(&makespan, round, sk_median(span[SKEIN], count[SKEIN]),
+             sk_median(span[HOST], count[HOST]));
         double train[SIDES];
-        time_trains(c, m->clock, plan, round, train);
+        time_trains(c, m, plan, round, train);
         note(&b2b, round, train[SKEIN], train[HOST]);
         round++;
     } while (round < m->rounds &&
@@ -191,7 +202,8 @@ static void time_rounds(const sk_case *c, const sk_measure *m, double *room, sk_
 bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out)
 {
     char *keep = malloc(c->check_bytes + 1);
-    double *room = calloc(6 * (size_t)m->rounds + 6 * MAX_SINGLES, sizeof *room);
+    double *room =
+        calloc(6 * (size_t)m->rounds + SIDES * (PER_CALL + 1) * MAX_SINGLES, sizeof *room);
     int mine = keep && room, have;
     PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (have && keep && room) {

@@ -12,6 +12,7 @@ typedef struct sk_measure {
     int rounds;    /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
     double budget; /* seconds for this point */
     const sk_clock *clock;
+    const struct sk_start *start;
 } sk_measure;
 
 /* Collective over MPI_COMM_WORLD. *out is complete at rank 0; `equal` is so at all ranks. False, at
