@@ -1,7 +1,7 @@
 /* gatherv_shared.c: every rank's bay is a slot for its block; the root reads long blocks where they
  * lie, or gets them as messages.
  * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
- * turns  2, one of them for tiny blocks    steps  2 or 3; p at the root
+ * turns  3, for tiny, short and long blocks    steps  2 or 3; p at the root
  * scratch  long blocks whose type is not contiguous, which has no bound that all know
  *
  * Nobody waits for the root but the owners of blocks that it reads. */
@@ -21,7 +21,11 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_slots x = {.nslots = 1, .size = slot_size(c), .tiny = SK_SHARE_INLINE};
+    sk_slots x = {.nslots = 1,
+                  .size = slot_size(c),
+                  .tiny = SK_SHARE_INLINE,
+                  .big = sk_slots_big(c, 1),
+                  .nbig = 1};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.in = (sk_lane){.row = from.row, .n = from.n, .first = c->root + 1};
@@ -32,10 +36,16 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+static int64_t scratch(const sk_call *c)
+{
+    return sk_slots_scratch(c, 1);
+}
+
 const sk_algo sk_gatherv_shared = {
     .name = "shared",
     .coll = SK_GATHERV,
     .about = "short blocks through shared memory, long ones direct; one node",
     .fits = fits,
+    .scratch = scratch,
     .build = build,
 };

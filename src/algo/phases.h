@@ -89,8 +89,8 @@ void sk_tree_down(sk_sched *s, const sk_tree *t);
  * send. */
 void sk_tree_up(sk_sched *s, const sk_tree *t);
 
-/* Upper bound of the scratch for blocks that go along a tree: my subtree's or, at the root, those of
- * the subtrees of its kids, each in a place of its own. */
+/* Upper bound of the scratch for blocks that go along a tree: my subtree's or, at the root, those
+ * of the subtrees of its kids, each in a place of its own. */
 int64_t sk_tree_scratch(const sk_call *c);
 
 /* sk_tree_of, sk_tree_carry and sk_tree_down: every member gets the parts of its subtree. */

@@ -14,6 +14,15 @@ static int64_t slot_size(const sk_call *c)
     return sk_slot_size(c, c->nranks - 1, most < SK_SHARE_SLOT ? most : SK_SHARE_SLOT);
 }
 
+/* All tiny slots in the line that announces them, or at least in the smallest bay there is: of
+ * these there are most. */
+static int64_t tiny_size(int64_t n)
+{
+    int64_t all = n <= SK_SHARE_INLINE / SK_SHARE_TINY ? SK_SHARE_INLINE : SK_SHARE_SMALL;
+    int64_t size = all / n / SK_SHARE_TINY * SK_SHARE_TINY;
+    return size > 0 ? size : SK_SHARE_TINY;
+}
+
 static bool fits(const sk_call *c)
 {
     return sk_share_fits(c) && slot_size(c) > 0;
@@ -22,9 +31,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    int64_t tiny = SK_SHARE_INLINE / to.n;
-    sk_slots x = {
-        .nslots = to.n, .size = slot_size(c), .tiny = tiny > SK_SHARE_TINY ? tiny : SK_SHARE_TINY};
+    sk_slots x = {.nslots = to.n, .size = slot_size(c), .tiny = tiny_size(to.n)};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.out = (sk_lane){.row = to.row, .n = to.n, .first = c->root + 1};

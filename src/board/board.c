@@ -3,7 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, PAGE = 4096, AHEAD = SK_BOARD_AHEAD, INLINE = 48, NRINGS = 6 };
+enum {
+    LINE = 64,
+    PAGE = 4096,
+    INLINE = 48,
+    NRINGS = 6,
+    HOT_LINES = 32,
+    LINES = SK_BOARD_AHEAD + HOT_LINES,
+    PLACES = 2 * SK_BOARD_AHEAD,
+};
 
 /* Bytes of a bay, from one to the next (some lines more, so that the starts of bays do not all fall
  * on the same lines of a cache), and how many of them. Ring 0 is inside the lines. The first `hot`
@@ -13,7 +21,7 @@ static const struct {
     int64_t bay, step;
     int n, hot;
 } rings[NRINGS] = {
-    {INLINE, LINE, AHEAD, 0},           {256, 256, AHEAD, 64},
+    {INLINE, LINE, LINES, HOT_LINES},   {256, 256, LINES, 64},
     {2048, 2048 + LINE, 64, 16},        {16384, 16384 + 3 * LINE, 64, 8},
     {131072, 131072 + 5 * LINE, 12, 3}, {524288, 524288 + 7 * LINE, 4, 2},
 };
@@ -32,16 +40,18 @@ typedef struct count { /* of the mates that have published a turn, over all turn
 
 typedef struct common { /* what mates have passed follows it, then the rings */
     char segment[SK_SEGMENT_HEAD];
-    count arrived[AHEAD];
+    count arrived[HOT_LINES]; /* by line: of turns that all publish */
 } common;
 
 /* ---- of this process ---- */
 
 typedef struct place { /* of a turn that is not passed */
+    line *lines;       /* of mate 0; those of the others follow */
     char *bays;        /* of mate 0; those of the others follow, the common one last */
     int64_t step;      /* from one to the next */
     uint64_t after;    /* it may be used when all mates have passed this many turns */
-    uint64_t arrived;  /* what the count is when all have published it */
+    sk_bell *count;    /* of the mates that have published it, if all do, */
+    uint64_t arrived;  /* and what it is when they have */
     bool all;
     bool last; /* this mate was the last to publish it */
 } place;
@@ -50,18 +60,17 @@ struct sk_board {
     void *mem;
     size_t bytes;
     count *passed; /* turns that each mate has left behind */
-    line *lines;   /* of mate 0 in turn 0, of the others, of turn 1, ... */
     int n, me, nrings;
     sk_pause pause;
     uint32_t sign;        /* of the collective under way */
     uint64_t first, next; /* turns: of the collective under way, and without a place yet */
     uint64_t known;       /* all mates are known to have passed this many */
-    place turn[AHEAD];
-    uint64_t arrived[AHEAD];
+    place turn[PLACES];
+    uint64_t arrived[HOT_LINES];
     struct {
         char *at;
         int next[2];          /* bay: for those who run ahead, and for all */
-        uint64_t user[AHEAD]; /* turn that each bay served last, plus 1 */
+        uint64_t user[LINES]; /* turn that each bay served last, plus 1 */
     } ring[NRINGS];
 };
 
@@ -115,7 +124,6 @@ sk_board *sk_board_new(void *mem, size_t bytes, int n, int me)
     b->me = me;
     b->nrings = nrings;
     char *at = (char *)mem + head_bytes(n);
-    b->lines = (line *)at;
     for (int i = 0; i < nrings; i++) {
         b->ring[i].at = at;
         at += ring_bytes(n, i);
@@ -151,14 +159,9 @@ int sk_board_me(const sk_board *b)
     return b->me;
 }
 
-static line *line_of(const sk_board *b, uint64_t turn, int mate)
+static place *place_of(sk_board *b, uint32_t turn)
 {
-    return &b->lines[turn % AHEAD * (uint64_t)(b->n + 1) + (uint64_t)mate];
-}
-
-static sk_bell *count_of(const sk_board *b, uint64_t turn)
-{
-    return &((common *)b->mem)->arrived[turn % AHEAD].bell;
+    return &b->turn[(b->first + turn) % PLACES];
 }
 
 static void reach(const sk_board *b, sk_bell *bell, uint64_t value)
@@ -193,45 +196,51 @@ void sk_board_begin(sk_board *b, uint32_t sign)
     b->sign = sign;
 }
 
-static void take_bays(sk_board *b, int64_t room, uint64_t turn, place *p)
+/* The next bays of a ring, for one turn. */
+static char *take_bays(sk_board *b, int i, uint64_t turn, place *p, int *which)
 {
-    int i = 1;
-    while (i < b->nrings - 1 && rings[i].bay < room)
-        i++;
     int hot = rings[i].hot, *next = &b->ring[i].next[p->all];
     int bay = *next + (p->all ? 0 : hot);
     *next = *next + 1 == (p->all ? hot : rings[i].n - hot) ? 0 : *next + 1;
     if (b->ring[i].user[bay] > p->after)
         p->after = b->ring[i].user[bay];
     b->ring[i].user[bay] = turn + 1;
-    p->step = rings[i].step;
-    p->bays = b->ring[i].at + bay * (b->n + 1) * p->step;
+    *which = bay;
+    return b->ring[i].at + bay * (b->n + 1) * rings[i].step;
 }
 
 void sk_board_turn(sk_board *b, int64_t room, bool all)
 {
     uint64_t turn = b->next++;
-    place *p = &b->turn[turn % AHEAD];
-    p->after = turn < AHEAD ? 0 : turn - AHEAD + 1;
+    place *p = &b->turn[turn % PLACES];
+    int which;
+    p->after = 0;
     p->all = all;
     p->last = false;
-    if (all)
-        p->arrived = b->arrived[turn % AHEAD] += (uint64_t)b->n;
-    if (room <= INLINE) {
-        p->step = LINE;
-        p->bays = line_of(b, turn, 0)->bay;
-    } else
-        take_bays(b, room, turn, p);
+    p->lines = (line *)take_bays(b, 0, turn, p, &which);
+    p->step = LINE;
+    p->bays = p->lines->bay;
+    if (all) {
+        p->count = &((common *)b->mem)->arrived[which].bell;
+        p->arrived = b->arrived[which] += (uint64_t)b->n;
+    }
+    if (room <= INLINE)
+        return;
+    int i = 1;
+    while (i < b->nrings - 1 && rings[i].bay < room)
+        i++;
+    p->step = rings[i].step;
+    p->bays = take_bays(b, i, turn, p, &which);
 }
 
 void sk_board_open(sk_board *b, uint32_t turn)
 {
-    await_passed(b, b->turn[(b->first + turn) % AHEAD].after);
+    await_passed(b, place_of(b, turn)->after);
 }
 
 void *sk_board_bay(sk_board *b, uint32_t turn, int mate)
 {
-    const place *p = &b->turn[(b->first + turn) % AHEAD];
+    const place *p = place_of(b, turn);
     return p->bays + mate * p->step;
 }
 
@@ -246,33 +255,31 @@ bool sk_board_crowded(const sk_board *b)
 void sk_board_publish(sk_board *b, uint32_t turn)
 {
     uint64_t t = b->first + turn;
-    place *p = &b->turn[t % AHEAD];
+    place *p = place_of(b, turn);
     await_passed(b, p->after); /* the line and the count, too, are used again */
-    sk_bell *mine = &line_of(b, t, b->me)->bell;
+    sk_bell *mine = &p->lines[b->me].bell;
     atomic_store_explicit(&mine->sign, b->sign, memory_order_relaxed);
     sk_bell_set(mine, t + 1, &b->pause);
     if (!p->all || !sk_board_crowded(b))
         return;
-    sk_bell *bell = count_of(b, t);
-    if (atomic_fetch_add_explicit(&bell->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
+    if (atomic_fetch_add_explicit(&p->count->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
         p->last = true;
-        sk_bell_wake(bell);
+        sk_bell_wake(p->count);
     }
 }
 
 bool sk_board_await(sk_board *b, uint32_t turn, int mate)
 {
-    uint64_t t = b->first + turn;
-    sk_bell *bell = &line_of(b, t, mate)->bell;
-    reach(b, bell, t + 1);
+    sk_bell *bell = &place_of(b, turn)->lines[mate].bell;
+    reach(b, bell, b->first + turn + 1);
     return atomic_load_explicit(&bell->sign, memory_order_relaxed) == b->sign;
 }
 
 bool sk_board_await_range(sk_board *b, uint32_t turn, int lo, int hi)
 {
-    uint64_t t = b->first + turn;
-    if (hi - lo == b->n && b->turn[t % AHEAD].all && sk_board_crowded(b)) {
-        reach(b, count_of(b, t), b->turn[t % AHEAD].arrived);
+    const place *p = place_of(b, turn);
+    if (hi - lo == b->n && p->all && sk_board_crowded(b)) {
+        reach(b, p->count, p->arrived);
         return true;
     }
     bool alike = true;
@@ -283,19 +290,17 @@ bool sk_board_await_range(sk_board *b, uint32_t turn, int lo, int hi)
 
 bool sk_board_was_last(const sk_board *b, uint32_t turn)
 {
-    return b->turn[(b->first + turn) % AHEAD].last;
+    return b->turn[(b->first + turn) % PLACES].last;
 }
 
 void sk_board_announce(sk_board *b, uint32_t turn)
 {
-    uint64_t t = b->first + turn;
-    sk_bell_set(&line_of(b, t, b->n)->bell, t + 1, &b->pause);
+    sk_bell_set(&place_of(b, turn)->lines[b->n].bell, b->first + turn + 1, &b->pause);
 }
 
 void sk_board_await_result(sk_board *b, uint32_t turn)
 {
-    uint64_t t = b->first + turn;
-    reach(b, &line_of(b, t, b->n)->bell, t + 1);
+    reach(b, &place_of(b, turn)->lines[b->n].bell, b->first + turn + 1);
 }
 
 void sk_board_pass(sk_board *b, uint32_t turns)

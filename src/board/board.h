@@ -7,8 +7,8 @@
  * the turn it served: so a rank may run ahead of the others by as many turns as there are bays.
  *
  *   ring        bytes of a bay x bays
- *   in the line      48 x 256
- *   others          256 x 256, 2K x 64, 16K x 64, 128K x 12, 512K x 4: the largest if memory allows
+ *   in the line      48 x 544
+ *   others          256 x 544, 2K x 64, 16K x 64, 128K x 12, 512K x 4: the largest if memory allows
  *
  * Everything here waits until it can be done. */
 #ifndef SK_BOARD_H
@@ -40,8 +40,8 @@ SK_HOT int sk_board_me(const sk_board *b);
 SK_HOT void sk_board_begin(sk_board *b, uint32_t sign);
 
 /* The next turn of the collective, with the bytes of its bays; in order, before any use. `all`:
- * every mate publishes it. At most SK_BOARD_AHEAD turns that are not passed. */
-enum { SK_BOARD_AHEAD = 256 };
+ * every mate publishes it. A mate runs ahead of the others by at most SK_BOARD_AHEAD turns. */
+enum { SK_BOARD_AHEAD = 512 };
 SK_HOT void sk_board_turn(sk_board *b, int64_t room, bool all);
 
 /* Bays may be written from here on. */

@@ -118,15 +118,16 @@ static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_round *rounds, uin
             s->v.max_transfers = rounds[r].nrecv + rounds[r].nsend;
 }
 
-/* No transfers, no packets, and no mate waits for this one to pass a turn in the middle. */
+/* No transfers, no packets, and no mate waits for this one to pass a turn in the middle: it uses
+ * two turns at most. */
 static bool is_straight(const struct sk_sched_view *v)
 {
-    if (!v->nturns || v->nturns > 2 || v->max_transfers || v->npackets)
+    if (!v->nturns || !v->nrounds || v->max_transfers || v->npackets)
         return false;
     for (uint32_t i = 0; i < v->nsteps; i++)
         if (v->steps[i].kind == SK_STEP_SETTLE || v->steps[i].kind == SK_STEP_READ)
             return false;
-    return true;
+    return v->rounds[v->nrounds - 1].passed - v->rounds[0].passed <= 1;
 }
 
 sk_status sk_sched_freeze(sk_sched *s)

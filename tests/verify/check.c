@@ -50,20 +50,20 @@ static bool some_rank_knows_nothing(const scene *sc)
 
 /* Sizes of these are known to no one but the rank itself, or not to all, so neither a copy made in
  * place has a bound, nor what a rank packs where node mates read its memory. */
-static bool scratch_unbounded(const sk_algo *a, const scene *sc)
+static bool scratch_unbounded(const scene *sc)
 {
     const kase *k = &sc->k;
     bool alone = coll_is_v(k->coll) && k->coll != SK_ALLGATHERV && k->coll != SK_REDUCE_SCATTER;
     if (k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW))
         return true;
-    return k->machine && k->direct && ((alone && !a->scratch) || some_rank_knows_nothing(sc));
+    return k->machine && k->direct && (alone || some_rank_knows_nothing(sc));
 }
 
 static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *scheds, int speaker,
                          char *why, size_t size)
 {
     int64_t bound = a->scratch ? a->scratch(&sc->call[speaker]) : 0;
-    for (int r = 0; r < sc->k.p && !scratch_unbounded(a, sc); r++) {
+    for (int r = 0; r < sc->k.p && !scratch_unbounded(sc); r++) {
         int64_t used = sk_sched_view(scheds[r])->scratch;
         if (used > bound)
             return wrong(why, size, "rank %d uses %lld bytes of scratch, the bound is %lld", r,

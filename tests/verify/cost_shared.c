@@ -113,30 +113,38 @@ static void claim_scatter_exposed(facts *f)
     moves(f, 1, f->root, f->root ? f->n : 0, !f->root, f->root ? 0 : f->n);
 }
 
-/* A long block is read, or is a message; only the own one is copied. */
-static void claim_slots(facts *f, int64_t turns, int64_t out, int64_t in, bool own)
+/* A long block goes in parts, if there is room for that in `nbig` turns of n slots; otherwise it is
+ * read, or is a message. */
+static void claim_slots(facts *f, int64_t turns, int64_t n, int64_t nbig, int64_t out, int64_t in,
+                        bool own)
 {
-    bool fits = f->is_short, message = !fits && !f->direct;
-    int64_t takes = message ? 0 : in, copies = (fits ? out : 0) + own;
+    int64_t most = (16 << 20) / SK_SLOTS_BIG / f->p, slot = f->k.room / n;
+    slot = (slot < most ? slot : most) / SK_SHARE_LINE * SK_SHARE_LINE;
+    int64_t parts = f->is_short || f->n > nbig * slot ? 1 : ceiling(f->n, slot);
+    bool big = !f->is_short && f->n <= nbig * slot, message = !f->is_short && !big && !f->direct;
+    bool copied = f->is_short || big;
+    int64_t takes = message ? 0 : in;
     equal(f, "scratch", f->got.scratch, 0);
     messages(f, message ? out : 0, message ? in : 0);
-    moves(f, turns, copies, copies * f->n, takes, takes * f->n);
-    rounds(f, out ? 2 : 1);
+    moves(f, turns + nbig, (copied ? out * parts : 0) + own, ((copied ? out : 0) + own) * f->n,
+          takes * parts, takes * f->n);
+    if (!big)
+        rounds(f, out ? 2 : 1);
 }
 
 static void claim_scatterv(facts *f)
 {
-    claim_slots(f, 2, f->root ? f->p - 1 : 0, !f->root, f->root);
+    claim_slots(f, 2, f->p - 1, 0, f->root ? f->p - 1 : 0, !f->root, f->root);
 }
 
 static void claim_gatherv(facts *f)
 {
-    claim_slots(f, 2, !f->root, f->root ? f->p - 1 : 0, f->root);
+    claim_slots(f, 2, 1, 1, !f->root, f->root ? f->p - 1 : 0, f->root);
 }
 
 static void claim_alltoallv(facts *f)
 {
-    claim_slots(f, 1, f->p - 1, f->p - 1, true);
+    claim_slots(f, 1, f->p - 1, SK_SLOTS_BIG, f->p - 1, f->p - 1, true);
 }
 
 /* By way of the common bay the root takes all blocks before its own, and all after it. */
