@@ -155,7 +155,7 @@ static sk_span part_of(const walk *w, const sk_slots *x, int k)
 /* Big blocks, a part of each in a turn. */
 static void exchange_parts(sk_sched *s, const sk_slots *x, const turns *t, walk *out, walk *in)
 {
-    for (int k = 0; k < x->nbig; k++) {
+    for (int k = 0; k < x->nbig && k < SK_SLOTS_BIG; k++) {
         bool gives = false;
         for (; walk_on(out);) {
             sk_span part = part_of(out, x, k);
@@ -181,7 +181,7 @@ void sk_slots_exchange(sk_sched *s, const sk_call *c, const sk_slots *x, sk_span
     bool direct = c->direct, all = x->out.n > 0 && x->in.n > 0;
     turns t = {.tiny = x->tiny ? sk_turn(s, x->nslots * x->tiny, false) : 0};
     t.other = sk_turn(s, x->nslots * x->size, all);
-    for (int k = 0; k < x->nbig; k++)
+    for (int k = 0; k < x->nbig && k < SK_SLOTS_BIG; k++)
         t.big[k] = sk_turn(s, x->nslots * x->big, false);
     walk out = walk_of(s, &x->out, x, all && c->in_place);
     walk in = walk_of(s, &x->in, x, false);

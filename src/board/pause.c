@@ -13,8 +13,7 @@ enum {
     FEW_SPINS = 30,   /* looks before a rank gives its core away */
     YIELDS = 8,       /* times a rank gives way before it sleeps, for yielding has its limits: the
                        * scheduler soon comes back to a rank that has used little of its time */
-    NAP_NS = 500000,  /* first sleep between two calls of idle; then they get longer */
-    LONG_NAP_NS = 4000000,
+    NAP_NS = 500000,  /* sleep between two calls of idle, unless told otherwise */
 };
 
 static void breathe(void)
@@ -63,18 +62,15 @@ static void wait_sleeping(sk_bell *b, uint64_t value, const sk_pause *p)
 {
     if (look(b, value, FEW_SPINS))
         return;
-    struct timespec nap = {.tv_nsec = NAP_NS};
+    const struct timespec nap = {.tv_nsec = p->nap_ns ? p->nap_ns : NAP_NS};
     atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_seq_cst);
     for (;;) {
         uint64_t now = atomic_load_explicit(&b->value, memory_order_seq_cst);
         if (now >= value)
             break;
         if (syscall(SYS_futex, watched(b), FUTEX_WAIT, (uint32_t)now, &nap, NULL, 0) != 0 &&
-            errno == ETIMEDOUT) {
+            errno == ETIMEDOUT)
             idle(p);
-            if (nap.tv_nsec < LONG_NAP_NS)
-                nap.tv_nsec *= 2;
-        }
     }
     atomic_fetch_sub_explicit(&b->sleepers, 1, memory_order_relaxed);
 }

@@ -21,6 +21,7 @@ typedef enum sk_pause_mode { SK_PAUSE_SPIN, SK_PAUSE_YIELD, SK_PAUSE_SLEEP } sk_
 typedef struct sk_pause {
     sk_pause_mode mode;
     void (*idle)(void); /* may be NULL */
+    long nap_ns;        /* who sleeps wakes up for `idle` that often; 0: a default */
 } sk_pause;
 
 /* A word that only grows, how many sleep on it, and a word that goes with its last value. */

@@ -152,10 +152,12 @@ static sk_status run_with_turns(sk_run *r, bool block)
     return r->status;
 }
 
-/* The rounds only say in which order steps may be done, and so they stand. */
+/* The rounds only say in which order steps may be done, and so they stand. Mates may wait for this
+ * rank to pass the turns that it has no part in. */
 static sk_status run_straight(sk_run *r)
 {
     const struct sk_sched_view *v = r->sched;
+    sk_run_pass(r, v->rounds[0].passed);
     for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++)
         if (st->kind <= SK_STEP_RELAY || st->kind == SK_STEP_EXPOSE)
             work(r, st, true);

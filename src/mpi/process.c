@@ -133,6 +133,7 @@ static int start_locked(void)
 #endif
     PMPI_Comm_dup(MPI_COMM_SELF, &sk_proc.self);
     PMPI_Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
+    sk_proc.never = MPI_REQUEST_NULL;
     int *most = NULL, found = 0;
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
     sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
@@ -207,6 +208,10 @@ void sk_process_end(void)
         atomic_store(&sk_proc.type_slot[i], NULL);
     }
     sk_comm_forget_all();
+    if (sk_proc.never != MPI_REQUEST_NULL) {
+        PMPI_Cancel(&sk_proc.never);
+        PMPI_Wait(&sk_proc.never, MPI_STATUS_IGNORE);
+    }
     PMPI_Comm_free(&sk_proc.self);
     sk_dtype_forget_all();
     sk_report_free(sk_proc.report);

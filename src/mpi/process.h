@@ -43,6 +43,9 @@ typedef struct sk_process {
     int topo_key; /* the topologies that Skein supplies: see own_topo.c */
 #endif
     MPI_Comm self; /* private duplicate of MPI_COMM_SELF */
+    MPI_Request
+        never; /* a receive on it that nothing matches: to test it is to let the host go on */
+    atomic_flag testing_never;
     atomic_int self_tag;
     int64_t tags; /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
 

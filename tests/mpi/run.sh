@@ -195,9 +195,11 @@ flavour_tests() { # flavour
     if wanted progress; then
         for n in 1 2 3 4 5; do run 90 $f $n -- progress; done
         run 90 $f 4 SKEIN_BARRIER=off SKEIN_ALLREDUCE=off SKEIN_BCAST=off -- progress
+        for n in 2 4; do run 90 $f $n SKEIN_FIND=0 -- progress; done
     fi
     if wanted forms; then
         for n in 1 2 3 5 8; do run 90 $f $n -- forms; done
+        run 90 $f 5 SKEIN_FIND=0 -- forms
     fi
     if wanted errors; then
         run 60 $f 2 -- errors arguments
@@ -209,12 +211,13 @@ flavour_tests() { # flavour
         run 100 $f 2 SKEIN_FIND=0 -- errors churn 10000
     fi
     if wanted cache; then
-        run 30 $f 2 SKEIN_FIND=0 -- cache
+        run 30 $f 2 SKEIN_FIND=0 SKEIN_SHM=0 -- cache
         run 30 $f 3 SKEIN_CACHE=4 -- cache
         run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
     fi
     if wanted threads; then
         for n in 2 3; do run 250 $f $n -- threads "$seed" 80; done
+        run 250 $f 3 SKEIN_FIND=0 -- threads "$seed" 40
     fi
     if wanted random; then
         for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 400; done

@@ -1,6 +1,6 @@
 /* renamed.c: simulated time of an allreduce of long vectors, checked against values computed here.
- * The program is linked with libskein-smpi.a; it prints a line "BYTES MICROSECONDS" per size and ends
- * with status 1 on any wrong value. */
+ * The program is linked with libskein-smpi.a; it prints a line "BYTES MICROSECONDS" per size and
+ * ends with status 1 on any wrong value. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

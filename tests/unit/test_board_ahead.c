@@ -46,7 +46,7 @@ static void check_shared(sk_board *b, uint32_t turn, int64_t room)
  * turn that had to wait does no harm to the others. How many these were. */
 static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
 {
-    mates s = mates_new(2, (sk_pause){mode, pass_when_idle});
+    mates s = mates_new(2, (sk_pause){.mode = mode, .idle = pass_when_idle});
     uint32_t ahead = 0;
     lazy_mate(&s, 1);
     for (;; ahead++) {
@@ -81,7 +81,7 @@ static void a_mate_runs_ahead_until_there_is_no_bay_left(void **state)
 static void publishing_alone_waits_for_the_line_as_well(void **state)
 {
     (void)state;
-    mates s = mates_new(2, (sk_pause){SK_PAUSE_SPIN, pass_when_idle});
+    mates s = mates_new(2, (sk_pause){.mode = SK_PAUSE_SPIN, .idle = pass_when_idle});
     lazy_mate(&s, 1);
     for (uint32_t t = 0; t <= SK_BOARD_AHEAD; t++) {
         assert_int_equal(lazy.asked, 0);
@@ -96,7 +96,7 @@ static void publishing_alone_waits_for_the_line_as_well(void **state)
 static void settling_waits_for_the_others_only(void **state)
 {
     (void)state;
-    mates s = mates_new(2, (sk_pause){SK_PAUSE_YIELD, pass_when_idle});
+    mates s = mates_new(2, (sk_pause){.mode = SK_PAUSE_YIELD, .idle = pass_when_idle});
     lazy_mate(&s, 1);
     mates_turn(&s, 8, false);
     mates_turn(&s, 8, false);
