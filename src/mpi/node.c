@@ -69,8 +69,11 @@ static bool exchange_notes(finding *f)
                            c->wire, &request) == MPI_SUCCESS &&
            wait_for(&request);
 #else
-    return PMPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, f->notes, (int)sizeof *mine, MPI_BYTE,
-                          c->wire) == MPI_SUCCESS;
+    /* What this host has of its own sends a message per pair of ranks. */
+    note copy = *mine;
+    return PMPI_Gather(&copy, (int)sizeof copy, MPI_BYTE, f->notes, (int)sizeof copy, MPI_BYTE, 0,
+                       c->wire) == MPI_SUCCESS &&
+           PMPI_Bcast(f->notes, (int)sizeof copy * c->nranks, MPI_BYTE, 0, c->wire) == MPI_SUCCESS;
 #endif
 }
 
