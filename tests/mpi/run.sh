@@ -246,6 +246,9 @@ flavour_tests() { # flavour
     fi
     if wanted sanitized; then
         for n in 2 3 5; do run 200 $f $n -- random "$seed" 100; done
+        run 200 $f 3 SKEIN_FIND=0 -- random "$seed" 100
+        run 100 $f 4 SKEIN_FIND=0 -- neighbors "$seed" 4
+        run 100 $f 6 SKEIN_FIND=0 'SKEIN_MACHINE=node:* core:3 map:rr' -- random "$seed" 40
         run 100 $f 3 -- progress
         run 250 $f 2 -- threads "$seed" 20
         run 100 $f 3 -- neighbors "$seed" 4
