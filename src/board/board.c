@@ -8,7 +8,7 @@ enum {
     PAGE = 4096,
     INLINE = 48,
     NRINGS = 6,
-    HOT_LINES = 32,
+    HOT_LINES = 128,
     LINES = SK_BOARD_AHEAD + HOT_LINES,
     PLACES = 2 * SK_BOARD_AHEAD,
 };
@@ -21,7 +21,7 @@ static const struct {
     int64_t bay, step;
     int n, hot;
 } rings[NRINGS] = {
-    {INLINE, LINE, LINES, HOT_LINES},   {256, 256, LINES, 64},
+    {INLINE, LINE, LINES, HOT_LINES},   {256, 256, LINES, HOT_LINES},
     {2048, 2048 + LINE, 64, 16},        {16384, 16384 + 3 * LINE, 64, 8},
     {131072, 131072 + 5 * LINE, 12, 3}, {524288, 524288 + 7 * LINE, 4, 2},
 };

@@ -7,8 +7,8 @@
  * the turn it served: so a rank may run ahead of the others by as many turns as there are bays.
  *
  *   ring        bytes of a bay x bays
- *   in the line      48 x 544
- *   others          256 x 544, 2K x 64, 16K x 64, 128K x 12, 512K x 4: the largest if memory allows
+ *   in the line      48 x 640
+ *   others          256 x 640, 2K x 64, 16K x 64, 128K x 12, 512K x 4: the largest if memory allows
  *
  * Everything here waits until it can be done. */
 #ifndef SK_BOARD_H

@@ -20,6 +20,9 @@
 static const sk_rule rules[] = {
     RULE(BARRIER, "shared", .need = SK_SHARED),
     RULES_SHARED(BCAST),
+    /* The root alone copies all blocks in: when they do not fit into the caches, better not. */
+    RULE(SCATTER, "exposed", .bytes = SK_SET_SCATTER_EXPOSED, .measure = SK_BLOCKS,
+         .need = SK_SHARED),
     RULES_SHARED(SCATTER),
     RULE(SCATTERV, "shared", .need = SK_SHARED),
     RULES_SHARED(GATHER),
