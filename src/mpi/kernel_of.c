@@ -27,11 +27,6 @@ sk_op_id sk_op_of(MPI_Op op)
     return row ? row->id : SK_OP_NONE;
 }
 
-bool sk_op_builtin(MPI_Op op)
-{
-    return op_row(op) != NULL;
-}
-
 /* Families of types; the size, which is the host's and for Fortran the compiler's choice, tells
  * the kind. */
 typedef enum { SIGNED, UNSIGNED, REAL, EXTENDED, COMPLEX, BOOLEAN, BITS, NFAMILIES } family;

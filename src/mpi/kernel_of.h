@@ -20,8 +20,4 @@ static inline sk_kernel_fn *sk_kernel_of(MPI_Op op, MPI_Datatype type)
     return sk_kernel_find(sk_op_of(op), sk_kind_of(type));
 }
 
-/* One of the standard's operations for reductions, MINLOC and MAXLOC too; not MPI_REPLACE and
- * MPI_NO_OP, which are for one-sided communication only. */
-bool sk_op_builtin(MPI_Op op);
-
 #endif
