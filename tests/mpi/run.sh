@@ -179,6 +179,8 @@ killed() { # flavour ranks [NAME=VALUE...]
     after=$(ls /dev/shm 2>/dev/null | grep -i skein)
     if [ $rc = 0 ] || [ $rc = 124 ]; then
         echo "FAIL $name: exit $rc, a job that lost a rank must end, and not well"
+    elif grep -aq 'hangs in' "$log"; then
+        echo "FAIL $name: the others went on waiting until their watchdog ended them"
     elif [ -n "$left" ]; then
         echo "FAIL $name: ranks survive: $left"
     elif [ -n "$after" ]; then

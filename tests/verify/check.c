@@ -49,11 +49,13 @@ static bool some_rank_knows_nothing(const scene *sc)
 }
 
 /* Sizes of these are known to no one but the rank itself, or not to all, so neither a copy made in
- * place has a bound, nor what a rank packs where node mates read its memory. */
-static bool scratch_unbounded(const scene *sc)
+ * place has a bound, nor what a rank packs where node mates read its memory, which of the v forms
+ * only "shared" does. */
+static bool scratch_unbounded(const sk_algo *a, const scene *sc)
 {
     const kase *k = &sc->k;
-    bool alone = coll_is_v(k->coll) && k->coll != SK_ALLGATHERV && k->coll != SK_REDUCE_SCATTER;
+    bool alone = coll_is_v(k->coll) && k->coll != SK_ALLGATHERV && k->coll != SK_REDUCE_SCATTER &&
+                 strcmp(a->name, "shared") == 0;
     if (k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW))
         return true;
     return k->machine && k->direct && (alone || some_rank_knows_nothing(sc));
@@ -63,7 +65,7 @@ static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *sch
                          char *why, size_t size)
 {
     int64_t bound = a->scratch ? a->scratch(&sc->call[speaker]) : 0;
-    for (int r = 0; r < sc->k.p && !scratch_unbounded(sc); r++) {
+    for (int r = 0; r < sc->k.p && !scratch_unbounded(a, sc); r++) {
         int64_t used = sk_sched_view(scheds[r])->scratch;
         if (used > bound)
             return wrong(why, size, "rank %d uses %lld bytes of scratch, the bound is %lld", r,
