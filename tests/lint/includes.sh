@@ -4,16 +4,18 @@
 cd "$(dirname "$0")/../.." || exit 1
 awk '
 BEGIN {
-    may["sched"] = may["machine"] = may["graph"] = may["board"] = "base"
+    may["sched"] = may["machine"] = may["graph"] = may["board"] = may["match"] = "base"
+    may["fabric"] = "match board base"
     may["pattern"] = "graph machine base"
     may["exec"] = "sched machine base"
     may["cost"] = "pattern machine graph sched base"
     may["algo"] = "pattern graph machine sched base"
     may["select"] = may["report"] = "algo cost pattern graph machine sched base"
-    may["mpi"] = "board exec select report algo cost pattern graph machine sched base"
+    may["mpi"] = "match board exec select report algo cost pattern graph machine sched base"
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {
     if (/<mpi(ext)?\.h>/ && FILENAME !~ /^src\/mpi\//) { print FILENAME ":" FNR ": " $0; bad = 1 }
+    if (/<rdma\// && FILENAME !~ /^src\/fabric\//) { print FILENAME ":" FNR ": " $0; bad = 1 }
 }
 /^[ \t]*#[ \t]*include[ \t]*"[a-z_]+\// {
     split(FILENAME, at, "/")

@@ -1,0 +1,256 @@
+/* Queues for collectives: when they are made, how many, and what searches then look at. Counts are
+ * worked out by hand. */
+#include "match/split.h"
+#include "rig.h"
+
+enum { GATHER = 3, REDUCE = 5 };
+
+static const sk_match_config roomy = {.nranks = 1024, .kc = 8, .kp = 8};
+
+static sk_item part(uint16_t kind, uint8_t size, uint32_t call, uint32_t source)
+{
+    return (sk_item){
+        .tag = 7, .source = source, .kind = kind, .size = size, .nranks = 64, .call = call};
+}
+
+/* One call: receives from n sources in order, then their messages in the opposite one. */
+static void call_in_reverse(rig *r, uint16_t kind, uint8_t size, uint32_t call, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(rig_post(r, part(kind, size, call, i)), -1);
+    for (uint32_t i = n; i-- > 0;)
+        assert_true(rig_deliver(r, part(kind, size, call, i)) >= 0);
+}
+
+static void cap_is_k_times_the_root_of_n(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_split_cap(1, 1024), 32);
+    assert_int_equal(sk_split_cap(1, 2048), 45);
+    assert_int_equal(sk_split_cap(1, 4096), 64);
+    assert_int_equal(sk_split_cap(8, 1024), 256);
+    assert_int_equal(sk_split_cap(8, 2048), 362);
+    assert_int_equal(sk_split_cap(8, 0), 0);
+    assert_int_equal(sk_split_cap(UINT32_MAX, 1), 65535);
+}
+
+/* 8, 7 .. 1 items looked at are 4.5 on average. With 5 queues, only 5, 6 and 7 have another in
+ * front. */
+static void first_call_is_profiled_and_the_second_gets_queues(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    call_in_reverse(r, GATHER, 4, 1, 8);
+    assert_int_equal(r->looked, 36);
+    assert_int_equal(rig_stats(r).queues, 0);
+    rig_post(r, part(GATHER, 4, 2, 0));
+    assert_int_equal(rig_stats(r).queues, 5);
+    assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 5);
+    for (uint32_t i = 1; i < 8; i++)
+        rig_post(r, part(GATHER, 4, 2, i));
+    r->looked = 0;
+    for (uint32_t i = 8; i-- > 0;)
+        rig_deliver(r, part(GATHER, 4, 2, i));
+    assert_int_equal(r->looked, 2 + 2 + 2 + 1 + 1 + 1 + 1 + 1);
+    rig_free(r);
+}
+
+static void unexpected_messages_are_profiled_on_their_own(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    for (uint32_t call = 1; call <= 2; call++) {
+        for (uint32_t i = 0; i < 8; i++)
+            rig_deliver(r, part(GATHER, 4, call, i));
+        assert_int_equal(rig_stats(r).queues_coll[SK_UNEXPECTED], call == 1 ? 0 : 5);
+        for (uint32_t i = 8; i-- > 0;)
+            rig_post(r, part(GATHER, 4, call, i));
+    }
+    assert_int_equal(r->looked, 36 + 11);
+    assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 0);
+    rig_free(r);
+}
+
+static void more_queues_make_a_level_and_fewer_do_not(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_list, &roomy);
+    uint32_t call = 1;
+    struct {
+        uint8_t size;
+        uint32_t sources, queues; /* in all, after the second call */
+    } steps[] = {{1, 9, 5}, {2, 5, 5}, {3, 9, 5}, {4, 21, 5 + 11}, {5, 11, 5 + 11}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        uint64_t before = rig_stats(r).queues;
+        call_in_reverse(r, GATHER, steps[i].size, call++, steps[i].sources);
+        assert_int_equal(rig_stats(r).queues, before);
+        call_in_reverse(r, GATHER, steps[i].size, call++, steps[i].sources);
+        assert_int_equal(rig_stats(r).queues, steps[i].queues);
+    }
+    call_in_reverse(r, REDUCE, 1, call++, 9); /* levels are per kind */
+    call_in_reverse(r, REDUCE, 1, call++, 9);
+    assert_int_equal(rig_stats(r).queues, 5 + 11 + 5);
+    rig_free(r);
+}
+
+/* A receive left behind in each place is found in the order of posting, though the profiling queue
+ * is searched first. */
+static void oldest_wins_across_levels_and_the_profiling_queue(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    sk_item left = part(GATHER, 1, 2, 1);
+    call_in_reverse(r, GATHER, 1, 1, 9);
+    left.tag = 99;
+    int first = (int)r->used;
+    rig_post(r, left); /* level of 5 */
+    left.size = 2;
+    left.call = 3;
+    int second = (int)r->used;
+    rig_post(r, left); /* profiling queue */
+    call_in_reverse(r, GATHER, 2, 3, 21);
+    left.call = 4;
+    int third = (int)r->used;
+    rig_post(r, left); /* level of 11 or more */
+    assert_true(rig_stats(r).queues > 5 + 10);
+    left.size = 3;
+    left.call = 5;
+    left.source = SK_ANY_SOURCE;
+    int fourth = (int)r->used;
+    rig_post(r, left); /* from any source: profiling queue */
+    left.source = 1;
+    int found[4];
+    for (int i = 0; i < 4; i++)
+        found[i] = rig_deliver(r, left);
+    assert_int_equal(found[0], first);
+    assert_int_equal(found[1], second);
+    assert_int_equal(found[2], third);
+    assert_int_equal(found[3], fourth);
+    rig_free(r);
+}
+
+static void any_source_gets_the_oldest_message_of_all_queues(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    for (uint32_t call = 1; call <= 2; call++) {
+        for (uint32_t i = 0; i < 9; i++)
+            rig_deliver(r, part(GATHER, 4, call, i * 7 % 9));
+        if (call == 1)
+            for (uint32_t i = 9; i-- > 0;)
+                rig_post(r, part(GATHER, 4, call, i * 7 % 9));
+    }
+    assert_int_equal(rig_stats(r).queues_coll[SK_UNEXPECTED], 5);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(rig_post(r, part(GATHER, 4, 2, SK_ANY_SOURCE)), 18 + i);
+    rig_free(r);
+}
+
+static void kinds_of_any_sort_keep_the_order(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    sk_item wild = part(SK_ANY_KIND, 4, 0, 0);
+    rig_deliver(r, part(REDUCE, 4, 1, 0));
+    rig_deliver(r, part(SK_P2P, 4, 0, 0));
+    rig_deliver(r, part(GATHER, 4, 1, 0));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rig_post(r, wild), i);
+    rig_post(r, part(GATHER, 4, 2, 0)); /* 6 */
+    rig_post(r, wild);
+    rig_post(r, part(GATHER, 4, 2, 0));
+    for (int i = 6; i < 9; i++)
+        assert_int_equal(rig_deliver(r, part(GATHER, 4, 2, 0)), i);
+    rig_free(r);
+}
+
+static void without_call_numbers_an_empty_queue_ends_the_first_call(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    call_in_reverse(r, GATHER, 4, 0, 8);
+    assert_int_equal(rig_stats(r).queues, 0);
+    rig_post(r, part(GATHER, 4, 0, 0));
+    assert_int_equal(rig_stats(r).queues, 5);
+    rig_free(r);
+}
+
+/* Every sender has its own numbers: they do not cut the first call short. */
+static void numbers_of_senders_end_no_call_that_waits(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    for (uint32_t i = 0; i < 8; i++)
+        rig_deliver(r, part(GATHER, 4, 100 + i, i));
+    for (uint32_t i = 8; i-- > 4;)
+        rig_post(r, part(GATHER, 4, 1, i));
+    rig_deliver(r, part(GATHER, 4, 200, 9));
+    assert_int_equal(rig_stats(r).queues, 0);
+    rig_post(r, part(GATHER, 4, 2, 3)); /* the receiver's own numbers do: 8 + 7 + 6 + 5 by 4 */
+    assert_int_equal(rig_stats(r).queues_coll[SK_UNEXPECTED], 7);
+    rig_free(r);
+}
+
+/* Messages of the second call come before the first is over: they are in the new queues, too. */
+static void calls_that_piled_up_move_to_the_queues(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    for (uint32_t call = 1; call <= 2; call++)
+        for (uint32_t i = 0; i < 8; i++)
+            rig_deliver(r, part(GATHER, 4, call, i));
+    for (uint32_t i = 8; i-- > 0;)
+        assert_int_equal(rig_post(r, part(GATHER, 4, 1, i)), i);
+    assert_int_equal(r->looked, 36);
+    assert_int_equal(rig_post(r, part(GATHER, 4, 2, 7)), 8 + 7); /* 5 queues from here on */
+    r->looked = 0;
+    for (uint32_t i = 7; i-- > 0;)
+        assert_int_equal(rig_post(r, part(GATHER, 4, 2, i)), 8 + i);
+    assert_int_equal(r->looked, 2 + 2 + 1 + 1 + 1 + 1 + 1);
+    rig_free(r);
+}
+
+static void cap_clamps_what_a_call_wants(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_col_pnp, &(sk_match_config){.nranks = 50, .kc = 1, .kp = 9});
+    call_in_reverse(r, GATHER, 4, 1, 9);
+    call_in_reverse(r, GATHER, 4, 2, 9);
+    assert_int_equal(rig_stats(r).queues, 5);
+    call_in_reverse(r, REDUCE, 4, 3, 9);
+    call_in_reverse(r, REDUCE, 4, 4, 9);
+    assert_int_equal(rig_stats(r).queues, 7); /* the root of 50 */
+    call_in_reverse(r, GATHER, 5, 5, 90);
+    call_in_reverse(r, GATHER, 5, 6, 90);
+    assert_int_equal(rig_stats(r).queues, 7);
+    rig_free(r);
+}
+
+static void list_pnp_makes_no_queues_for_collectives(void **state)
+{
+    (void)state;
+    rig *r = rig_new(&sk_engine_list_pnp, &roomy);
+    for (uint32_t call = 1; call <= 3; call++)
+        call_in_reverse(r, GATHER, 4, call, 200);
+    assert_int_equal(rig_stats(r).queues, 0);
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cap_is_k_times_the_root_of_n),
+        cmocka_unit_test(first_call_is_profiled_and_the_second_gets_queues),
+        cmocka_unit_test(unexpected_messages_are_profiled_on_their_own),
+        cmocka_unit_test(more_queues_make_a_level_and_fewer_do_not),
+        cmocka_unit_test(oldest_wins_across_levels_and_the_profiling_queue),
+        cmocka_unit_test(any_source_gets_the_oldest_message_of_all_queues),
+        cmocka_unit_test(kinds_of_any_sort_keep_the_order),
+        cmocka_unit_test(without_call_numbers_an_empty_queue_ends_the_first_call),
+        cmocka_unit_test(numbers_of_senders_end_no_call_that_waits),
+        cmocka_unit_test(calls_that_piled_up_move_to_the_queues),
+        cmocka_unit_test(cap_clamps_what_a_call_wants),
+        cmocka_unit_test(list_pnp_makes_no_queues_for_collectives),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,95 @@
+/* Engines go on when there is no memory: they get slower, and match as before. */
+#include <stdlib.h>
+
+#include "match_play.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_ALLOCATOR 0 /* a sanitizer has its own */
+#else
+#define OWN_ALLOCATOR 1
+#endif
+
+static unsigned failing; /* percent of the allocations */
+static unsigned long failed;
+
+#if OWN_ALLOCATOR
+static uint64_t dice = 12345;
+
+static bool fails(void)
+{
+    bool now = failing && next_random(&dice) % 100 < failing;
+    failed += now;
+    return now;
+}
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+    return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __libc_realloc(old, size);
+}
+#endif
+
+static void play_failing(unsigned percent, const profile *p)
+{
+    world *w = world_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
+    assert_non_null(w);
+    uint64_t r = 77;
+    for (long done = 0; done < 30000;) {
+        failing = percent;
+        done += play_burst(w, p, &r, 77);
+        failing = 0; /* a sweep needs memory of its own */
+        if (w->nvacant < ITEMS / 4)
+            assert_int_equal(world_sweep(w, true), WORLD_NONE);
+    }
+    world_free(w);
+}
+
+static void engines_agree_when_allocations_fail(void **state)
+{
+    (void)state;
+    if (!OWN_ALLOCATOR)
+        skip();
+    for (int i = 0; i < NPROFILES; i++) {
+        play_failing(100, &profiles[i]);
+        play_failing(60, &profiles[i]);
+    }
+    assert_true(failed > 1000);
+}
+
+static void a_matcher_that_cannot_be_made_says_so(void **state)
+{
+    (void)state;
+    if (!OWN_ALLOCATOR)
+        skip();
+    sk_match_config config = {.nranks = 4};
+    for (int i = 0; sk_engine_name(i); i++) {
+        sk_matcher *m = NULL;
+        failing = 100;
+        sk_status st = sk_matcher_new(sk_engine_name(i), &config, &m);
+        failing = 0;
+        assert_int_equal(st, SK_NOMEM);
+        assert_null(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(engines_agree_when_allocations_fail),
+        cmocka_unit_test(a_matcher_that_cannot_be_made_says_so),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,189 @@
+/* The hash table of the engine `flat`. */
+#include <stdlib.h>
+
+#include "match/flat_table.h"
+#include "unit.h"
+
+enum { MANY = 20000 };
+
+static sk_item *items;
+
+static int make_items(void **state)
+{
+    (void)state;
+    items = calloc(MANY, sizeof *items);
+    return items ? 0 : -1;
+}
+
+static int free_items(void **state)
+{
+    (void)state;
+    free(items);
+    return 0;
+}
+
+static flat_table table_of(const sk_item *recv)
+{
+    flat_table t = {0};
+    flat_class c = flat_class_of(recv);
+    flat_table_init(&t, &c);
+    return t;
+}
+
+static void add(flat_table *t, int i)
+{
+    items[i].age = (uint64_t)i;
+    items[i].link.item = &items[i];
+    assert_true(flat_table_add(t, &items[i].link, &items[i]));
+}
+
+/* How far slots are from their place, all together. */
+static uint64_t distance(const flat_slots *s)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; s->at && i <= s->mask; i++)
+        if (s->at[i].first)
+            sum += (i - (s->at[i].hash >> s->shift)) & s->mask;
+    return sum;
+}
+
+typedef sk_item maker(uint64_t i);
+
+static sk_item tags_in_sequence(uint64_t i)
+{
+    return (sk_item){.tag = i, .source = 3};
+}
+
+static sk_item sources_in_sequence(uint64_t i)
+{
+    return (sk_item){.tag = 3, .source = (uint32_t)i};
+}
+
+static sk_item tags_by_sources(uint64_t i)
+{
+    return (sk_item){.tag = i / 128, .source = (uint32_t)(i % 128)};
+}
+
+static sk_item tags_far_apart(uint64_t i)
+{
+    return (sk_item){.tag = i << 16, .source = 1};
+}
+
+static sk_item communicators(uint64_t i)
+{
+    return (sk_item){.tag = i << 34 | 7, .source = 1};
+}
+
+static sk_item tags_at_the_top(uint64_t i)
+{
+    return (sk_item){.tag = i << 48, .source = 0};
+}
+
+static sk_item sources_far_apart(uint64_t i)
+{
+    return (sk_item){.tag = 0, .source = (uint32_t)(i << 12)};
+}
+
+/* At most half full, random keys are half a slot from their place on average. */
+static void patterns_of_keys_spread_like_random_ones(void **state)
+{
+    (void)state;
+    static maker *const makers[] = {
+        tags_in_sequence, sources_in_sequence, tags_by_sources,   tags_far_apart,
+        communicators,    tags_at_the_top,     sources_far_apart,
+    };
+    for (size_t m = 0; m < sizeof makers / sizeof makers[0]; m++) {
+        flat_table t = table_of(&(sk_item){.ignore = UINT64_C(3) << 32});
+        for (int i = 0; i < MANY; i++) {
+            items[i] = makers[m]((uint64_t)i);
+            add(&t, i);
+        }
+        assert_int_equal(t.keys, MANY);
+        uint64_t looked = 0, sum = distance(&t.now) + distance(&t.old);
+        if (sum > MANY)
+            fail_msg("pattern %zu: %llu slots from their places", m, (unsigned long long)sum);
+        for (int i = 0; i < MANY; i++)
+            assert_ptr_equal(flat_table_find(&t, &items[i], &looked)->item, &items[i]);
+        assert_true(looked < MANY + MANY / 100);
+        flat_table_drop(&t);
+    }
+}
+
+/* Growing is spread: no operation moves more than a few slots. */
+static void a_table_grows_in_small_steps(void **state)
+{
+    (void)state;
+    flat_table t = table_of(&(sk_item){0});
+    bool grew = false;
+    for (int i = 0; i < MANY; i++) {
+        size_t moved = t.moved;
+        bool growing = t.old.at != NULL;
+        items[i] = tags_in_sequence((uint64_t)i);
+        add(&t, i);
+        grew |= growing;
+        if (growing && t.old.at)
+            assert_true(t.moved - moved <= 8);
+    }
+    assert_true(grew);
+    flat_table_drop(&t);
+}
+
+static void equal_keys_keep_their_order(void **state)
+{
+    (void)state;
+    enum { RING = 100 };
+    uint64_t looked = 0;
+    flat_table t = table_of(&(sk_item){.source = SK_ANY_SOURCE});
+    for (int i = 0; i < RING; i++) {
+        items[i] = sources_in_sequence((uint64_t)i);
+        add(&t, i);
+    }
+    assert_int_equal(t.keys, 1);
+    for (int i = 1; i < RING; i += 2)
+        flat_table_remove(&t, &items[i].link);
+    for (int i = 0; i < RING; i += 2) {
+        assert_ptr_equal(flat_table_find(&t, &items[0], &looked)->item, &items[i]);
+        flat_table_remove(&t, &items[i].link);
+    }
+    assert_int_equal(t.keys, 0);
+    flat_table_drop(&t);
+}
+
+static void fill_and_drain(flat_table *t, int count)
+{
+    for (int i = 0; i < count; i++) {
+        items[i] = tags_by_sources((uint64_t)i);
+        add(t, i);
+    }
+    for (int i = 0; i < count; i++)
+        flat_table_remove(t, &items[i].link);
+}
+
+static void a_large_table_that_is_not_needed_any_more_is_given_back(void **state)
+{
+    (void)state;
+    flat_table t = table_of(&(sk_item){0});
+    fill_and_drain(&t, MANY);
+    size_t large = flat_table_bytes(&t);
+    assert_true(large >= 2 * MANY * sizeof(flat_slot));
+    for (int i = 0; i < 10; i++)
+        fill_and_drain(&t, 10);
+    assert_int_equal(flat_table_bytes(&t), large);
+    for (int i = 0; i < 100; i++)
+        fill_and_drain(&t, 10);
+    assert_true(flat_table_bytes(&t) < large / 10);
+    flat_table_drop(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(patterns_of_keys_spread_like_random_ones, make_items,
+                                        free_items),
+        cmocka_unit_test_setup_teardown(a_table_grows_in_small_steps, make_items, free_items),
+        cmocka_unit_test_setup_teardown(equal_keys_keep_their_order, make_items, free_items),
+        cmocka_unit_test_setup_teardown(a_large_table_that_is_not_needed_any_more_is_given_back,
+                                        make_items, free_items),
+    };
+    return RUN(tests);
+}

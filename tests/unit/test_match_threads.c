@@ -1,0 +1,110 @@
+/* Threads that post, deliver and cancel on one matcher: every item ends in exactly one place. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "match/match.h"
+#include "unit.h"
+
+enum { THREADS = 4, EACH = 5000, KEYS = 37 };
+
+typedef struct thing {
+    sk_item item; /* first: an item is its thing */
+    atomic_int matched, cancelled;
+    int queued;
+} thing;
+
+typedef struct worker {
+    sk_matcher *matcher;
+    thing *recvs, *msgs; /* EACH of its own */
+    unsigned number;
+    pthread_t thread;
+} worker;
+
+static sk_item key(unsigned i)
+{
+    return (sk_item){.tag = i % KEYS, .source = i % 5};
+}
+
+static void met(sk_item *mine, sk_item *partner)
+{
+    if (!partner)
+        return;
+    atomic_fetch_add(&((thing *)mine)->matched, 1);
+    atomic_fetch_add(&((thing *)partner)->matched, 1);
+}
+
+/* Every third receive is cancelled a while after it was posted, if it still waits. */
+static void *work(void *arg)
+{
+    worker *w = arg;
+    unsigned lag = 3 * (w->number + 1);
+    for (unsigned i = 0; i < EACH; i++) {
+        thing *recv = &w->recvs[i], *msg = &w->msgs[i];
+        recv->item = key(i * 7 + w->number);
+        if (i % 11 == 0)
+            recv->item.source = SK_ANY_SOURCE;
+        if (i % 13 == 0)
+            recv->item.ignore = UINT64_MAX;
+        msg->item = key(i * 5 + w->number);
+        met(&recv->item, sk_matcher_post(w->matcher, &recv->item));
+        met(&msg->item, sk_matcher_deliver(w->matcher, &msg->item));
+        if (i >= lag && i % 3 == 0) {
+            thing *old = &w->recvs[i - lag];
+            old->cancelled += sk_matcher_cancel(w->matcher, &old->item);
+        }
+    }
+    return NULL;
+}
+
+static void check(thing *things, const sk_match_stats *stats, sk_side side)
+{
+    uint64_t queued = 0;
+    for (int i = 0; i < THREADS * EACH; i++) {
+        assert_int_equal(things[i].matched + things[i].cancelled + things[i].queued, 1);
+        queued += (uint64_t)things[i].queued;
+    }
+    assert_int_equal(queued, stats->length[side]);
+}
+
+static void run_threads(const char *engine)
+{
+    sk_matcher *m = NULL;
+    sk_match_config config = {.nranks = 5, .threads = true};
+    thing *recvs = calloc(THREADS * EACH, sizeof *recvs);
+    thing *msgs = calloc(THREADS * EACH, sizeof *msgs);
+    assert_non_null(recvs);
+    assert_non_null(msgs);
+    assert_int_equal(sk_matcher_new(engine, &config, &m), SK_OK);
+    worker workers[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i] =
+            (worker){.matcher = m, .recvs = recvs + i * EACH, .msgs = msgs + i * EACH, .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int side = 0; side < SK_NSIDES; side++)
+        for (sk_item *item = NULL; (item = sk_matcher_next(m, (sk_side)side, item));)
+            ((thing *)item)->queued++;
+    sk_match_stats stats;
+    sk_matcher_stats(m, &stats);
+    check(recvs, &stats, SK_POSTED);
+    check(msgs, &stats, SK_UNEXPECTED);
+    sk_matcher_free(m);
+    free(recvs);
+    free(msgs);
+}
+
+static void threads_match_every_item_once(void **state)
+{
+    (void)state;
+    for (int i = 0; sk_engine_name(i); i++)
+        run_threads(sk_engine_name(i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_match_every_item_once)};
+    return RUN(tests);
+}
