@@ -208,6 +208,8 @@ static int prepare_and_measure(bench *b)
 
 int sk_cmd_bench(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "match") == 0)
+        return sk_cmd_bench_match(argc - 1, argv + 1);
     bench b = {.arena = sk_arena_new()};
     int status = 2;
     if (!b.arena) {

@@ -26,7 +26,8 @@ static const char global[] =
     "  --csv FILE          write every measured point to FILE\n"
     "  --plain             the host against itself, without Skein: shows the noise of the machine\n"
     "\n"
-    "`skein bench neighbor --help` tells of neighbourhood collectives.\n"
+    "`skein bench neighbor --help` tells of neighbourhood collectives, `skein bench match --help` "
+    "of\nthe matching engines.\n"
     "Exit status: 0 done, 1 a result was wrong or a run failed, 2 used wrongly.\n";
 
 static const char neighbor[] =

@@ -36,12 +36,12 @@ const char *sk_launch_self(sk_arena *a)
     return sk_text(a, "%.*s", n > 0 ? (int)n : 0, path);
 }
 
-const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi)
+const char *sk_launch_find_tool(sk_arena *a, const char *name)
 {
     static const char *const dirs[] = {"../libexec", "../libexec/skein"};
     const char *bin = sk_dir(a, sk_launch_self(a));
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-        const char *path = sk_text(a, "%s/%s/skein-bench-%s", bin, dirs[i], sk_flavour_name(mpi));
+        const char *path = sk_text(a, "%s/%s/%s", bin, dirs[i], name);
         char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
         if (real) {
             path = sk_text(a, "%s", real);
@@ -50,6 +50,11 @@ const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi)
         }
     }
     return NULL;
+}
+
+const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi)
+{
+    return sk_launch_find_tool(a, sk_text(a, "skein-bench-%s", sk_flavour_name(mpi)));
 }
 
 static pid_t start(const sk_words *command, int *out)

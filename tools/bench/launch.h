@@ -8,6 +8,9 @@
 /* The launcher of an MPI, or NULL. */
 const char *sk_launch_find_launcher(sk_arena *a, sk_flavour mpi);
 
+/* A program that comes with this command, by its name; or NULL. */
+const char *sk_launch_find_tool(sk_arena *a, const char *name);
+
 /* skein-bench-<mpi>, or NULL. */
 const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi);
 
