@@ -1,6 +1,6 @@
 #!/bin/sh
-# manual.sh SKEIN FILE: FILE with its lines @settings@ and @algorithms@ replaced by the tables that
-# the command prints.
+# manual.sh SKEIN FILE: FILE with its lines @settings@, @algorithms@ and @engines@ replaced by the tables
+# that the command prints.
 skein=$1
 while IFS= read -r line; do
     case $line in

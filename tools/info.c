@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "info.h"
 #include "select/select.h"
 #include "skein.h"
 
@@ -90,9 +91,10 @@ static void mdoc_algorithms(void)
 
 static int usage(FILE *out, int status)
 {
-    fprintf(out, "usage: skein info [--mdoc settings|algorithms]\n\n"
+    fprintf(out, "usage: skein info [--mdoc settings|algorithms|engines]\n\n"
                  "Lists the version, the collectives with their algorithms, the settings with\n"
-                 "their values, and the libraries found. --mdoc prints a table as manual page\n"
+                 "their values, the libraries found, the matching engines, and whether the MPIs\n"
+                 "can use Skein's libfabric provider. --mdoc prints a table as manual page\n"
                  "source instead.\n");
     return status;
 }
@@ -106,6 +108,8 @@ int sk_cmd_info(int argc, char **argv)
             mdoc_settings();
         else if (strcmp(argv[2], "algorithms") == 0)
             mdoc_algorithms();
+        else if (strcmp(argv[2], "engines") == 0)
+            sk_info_mdoc_match();
         else
             return usage(stderr, 2);
         return 0;
@@ -125,6 +129,8 @@ int sk_cmd_info(int argc, char **argv)
     print_settings(sel);
     printf("\n");
     print_libraries();
+    printf("\n");
+    sk_info_match();
     sk_select_free(sel);
     return 0;
 }

@@ -14,6 +14,7 @@ static const struct command {
     {"run", sk_cmd_run, "run an MPI program with its collectives served by Skein"},
     {"info", sk_cmd_info, "list collectives, algorithms, settings and libraries"},
     {"explain", sk_cmd_explain, "show which algorithm serves a call, why, and what it sends"},
+    {"trace", sk_cmd_trace, "run an MPI program and record how its messages meet their receives"},
     {"bench", sk_cmd_bench, "time Skein's collectives against those of the host MPI"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };

@@ -2,6 +2,7 @@
  * persistent, each also with large counts where the host has them. */
 #include <stdatomic.h>
 
+#include "mpi/hint.h"
 #include "mpi/next.h"
 #include "mpi/serve.h"
 #include "skein.h"
@@ -12,7 +13,7 @@
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
-        return sk_serve(&a, form, request, &rc) ? rc : (host);                                     \
+        return sk_serve(&a, form, request, &rc) ? rc : sk_hint_over(host);                         \
     }
 
 #define COUNT  int

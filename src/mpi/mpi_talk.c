@@ -13,14 +13,22 @@ typedef struct sk_letter {
 #if SK_HAVE_PROBE
 static int post(sk_mpi_talk *t, sk_letter *l, int to)
 {
-    return PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request);
+    return SK_OWN(&t->hint, t->tag, 1,
+                  PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request));
 }
 
+/* Not MPI_Probe: how often that looks for a message is up to the host. */
 static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
 {
     MPI_Status status;
-    int rc = block ? PMPI_Probe(MPI_ANY_SOURCE, t->tag, t->comm, &status)
-                   : PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, come, &status);
+    int rc;
+    for (;;) {
+        rc = SK_OWN(&t->hint, t->tag, 1,
+                    PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, come, &status));
+        if (rc != MPI_SUCCESS || *come || !block)
+            break;
+        sk_relax();
+    }
     if (rc == MPI_SUCCESS && *come) {
         *from = status.MPI_SOURCE;
         rc = PMPI_Get_count(&status, MPI_INT32_T, n);
@@ -32,12 +40,15 @@ static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
 static int post(sk_mpi_talk *t, sk_letter *l, int to)
 {
     MPI_Request first;
-    int rc = PMPI_Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first);
+    int rc = SK_OWN(&t->hint, t->tag, 1,
+                    PMPI_Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first));
     if (rc == MPI_SUCCESS)
         rc = PMPI_Request_free(&first);
-    return rc == MPI_SUCCESS ? PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag,
-                                          t->comm, &l->request)
-                             : rc;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return SK_OWN(
+        &t->hint, t->words_tag, 1,
+        PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->comm, &l->request));
 }
 
 static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
@@ -45,7 +56,9 @@ static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
     MPI_Status status = {0};
     int rc = MPI_SUCCESS;
     if (t->coming == MPI_REQUEST_NULL)
-        rc = PMPI_Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm, &t->coming);
+        rc = SK_OWN(
+            &t->hint, t->tag, 1,
+            PMPI_Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm, &t->coming));
     if (rc == MPI_SUCCESS)
         rc = block ? PMPI_Wait(&t->coming, &status) : PMPI_Test(&t->coming, come, &status);
     *from = status.MPI_SOURCE;
@@ -74,9 +87,13 @@ static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n
     return SK_OK;
 }
 
-void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag, int words_tag)
+void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int nranks, int tag, int words_tag)
 {
-    *t = (sk_mpi_talk){.base.send = talk_send, .comm = comm, .tag = tag, .words_tag = words_tag};
+    *t = (sk_mpi_talk){.base.send = talk_send,
+                       .comm = comm,
+                       .tag = tag,
+                       .words_tag = words_tag,
+                       .hint = sk_hint_of_setup(nranks)};
 #if !SK_HAVE_PROBE
     t->coming = MPI_REQUEST_NULL;
 #endif
@@ -111,7 +128,9 @@ static sk_status take_one(sk_mpi_talk *t, sk_party *p, int from, int n)
         t->words = words;
         t->room = (size_t)n;
     }
-    if (PMPI_Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    int rc = SK_OWN(&t->hint, tag, 1,
+                    PMPI_Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE));
+    if (rc != MPI_SUCCESS)
         return SK_WIRE;
     return sk_party_take(p, &t->base, from, t->words, (size_t)n);
 }

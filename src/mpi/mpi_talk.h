@@ -2,6 +2,7 @@
 #ifndef SK_MPI_TALK_H
 #define SK_MPI_TALK_H
 
+#include "mpi/hint.h"
 #include "mpi/process.h"
 #include "pattern/talk.h"
 
@@ -9,6 +10,7 @@ typedef struct sk_mpi_talk {
     sk_talk base;
     MPI_Comm comm;
     int tag, words_tag;     /* the second where there is no probe */
+    sk_hint hint;           /* of its messages */
     struct sk_letter *sent; /* on their way */
     int64_t messages;       /* sent so far */
     int32_t *words;         /* room for what comes */
@@ -19,7 +21,7 @@ typedef struct sk_mpi_talk {
 #endif
 } sk_mpi_talk;
 
-void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int tag, int words_tag);
+void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int nranks, int tag, int words_tag);
 void sk_mpi_talk_end(sk_mpi_talk *t);
 
 /* Hand the party what has come. SK_AGAIN until it is done and all that it sent is gone; with

@@ -86,7 +86,8 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     if (rc != MPI_SUCCESS)
         return note(w, rc);
     w->landing[w->nreqs] = (sk_landing){0};
-    rc = PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
+    rc = SK_OWN(&w->hint, w->tag, 1,
+                PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     drop_shape(&s);
@@ -112,7 +113,8 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
     shape s = {0};
     int rc = shape_of(w, to, &s);
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]);
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     else
@@ -185,12 +187,16 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
     if (rc != MPI_SUCCESS)
         return note(w, rc);
     if (from_peer < 0)
-        rc = PMPI_Send(from.at, s.count, s.type, to_peer, w->tag, w->comm);
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    PMPI_Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
     else if (to_peer < 0)
-        rc = PMPI_Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE);
+        rc = SK_OWN(
+            &w->hint, w->tag, 1,
+            PMPI_Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
     else
-        rc = PMPI_Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count, r.type,
-                           from_peer, w->tag, w->comm, MPI_STATUS_IGNORE);
+        rc = SK_OWN(&w->hint, w->tag, 2,
+                    PMPI_Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count, r.type,
+                                  from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
     drop_shape(&s);
     drop_shape(&r);
     return note(w, rc);

@@ -8,6 +8,7 @@
 #include "exec/kernel.h"
 #include "exec/wire.h"
 #include "machine/machine.h"
+#include "mpi/hint.h"
 #include "mpi/process.h"
 
 /* What becomes of a receive when it is over. */
@@ -21,6 +22,7 @@ typedef struct sk_mpi_wire {
     sk_wire base;
     MPI_Comm comm;
     int tag;
+    sk_hint hint; /* of its messages */
     MPI_Op op;
     sk_kernel_fn *kernel; /* of the operation; NULL: the host must reduce */
     const sk_type *types; /* layouts, and the handles behind them; [0] is the byte */

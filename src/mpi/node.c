@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "board/peek.h"
+#include "mpi/hint.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
 #include "mpi/topo.h"
@@ -112,13 +113,17 @@ static void share_memory(finding *f, int64_t cap)
     if (first && sk_segment_make(f->bytes, &f->mem, &f->segment) != SK_OK)
         f->segment = (sk_segment_note){.fd = -1};
     MPI_Request request;
+    sk_hint hint = sk_hint_of_setup(c->nranks);
+    int size = (int)sizeof f->segment;
     for (int i = 1; first && i < f->nmates; i++)
-        if (PMPI_Isend(&f->segment, (int)sizeof f->segment, MPI_BYTE, f->mates[i], tag, c->wire,
-                       &request) != MPI_SUCCESS ||
+        if (SK_OWN(&hint, tag, 1,
+                   PMPI_Isend(&f->segment, size, MPI_BYTE, f->mates[i], tag, c->wire, &request)) !=
+                MPI_SUCCESS ||
             !wait_for(&request))
             return;
-    if (!first && (PMPI_Irecv(&f->segment, (int)sizeof f->segment, MPI_BYTE, f->mates[0], tag,
-                              c->wire, &request) != MPI_SUCCESS ||
+    if (!first && (SK_OWN(&hint, tag, 1,
+                          PMPI_Irecv(&f->segment, size, MPI_BYTE, f->mates[0], tag, c->wire,
+                                     &request)) != MPI_SUCCESS ||
                    !wait_for(&request)))
         return;
     if (!first && (f->segment.fd < 0 || sk_segment_map(&f->segment, f->bytes, &f->mem) != SK_OK))

@@ -31,10 +31,12 @@ typedef struct sk_process {
     bool threads;               /* several threads may be inside at once */
     bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
     atomic_bool hooked;         /* see hook.c */
+    atomic_bool hinting;        /* see hint.h */
     atomic_int inflight;        /* nonblocking collectives under way */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;
-    atomic_int kept; /* handles in `later` */
+    atomic_int kept;         /* handles in `later` */
+    _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;
     sk_report *report;
@@ -84,6 +86,14 @@ static inline bool sk_busy(void)
 {
     return atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) |
            atomic_load_explicit(&sk_proc.persist_started, memory_order_relaxed);
+}
+
+/* The number of a collective call, from 1. Threads may get the same one: it is only a hint. */
+static inline uint32_t sk_process_call(void)
+{
+    uint32_t n = atomic_load_explicit(&sk_proc.calls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&sk_proc.calls, n, memory_order_relaxed);
+    return n;
 }
 
 /* One slot for a handle: MPICH's are small integers, Open MPI's pointers. */

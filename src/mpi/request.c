@@ -122,6 +122,7 @@ int sk_op_start(sk_op *op)
         init_run(op);
     op->wire.nreqs = 0;
     op->wire.error = MPI_SUCCESS;
+    op->wire.hint.call = sk_process_call();
     op->started = true;
     if (sk_proc.reporting)
         op->since = PMPI_Wtime();
@@ -148,6 +149,7 @@ void sk_progress(void)
     if (!atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) ||
         pthread_mutex_trylock(&sk_proc.lock) != 0)
         return;
+    sk_hint outer = sk_hint_aside();
     sk_op *over = NULL, **over_end = &over, **at = &sk_proc.active, *op;
     for (int turns = 0; turns < TURNS && (op = *at); turns++) {
         if (turn(op) == SK_AGAIN) {
@@ -175,6 +177,7 @@ void sk_progress(void)
          */
         atomic_fetch_sub(&sk_proc.inflight, 1);
     }
+    sk_hint_back(outer);
 }
 
 /* ---- persistent ones ---- */

@@ -4,14 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/hint.h"
 #include "mpi/hook.h"
 #include "mpi/node.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
 #include "mpi/topo.h"
 
-static bool to_host(const sk_args *a, sk_host_reason why)
+__attribute__((noinline)) static void advise(const sk_args *a, const sk_comm *c)
 {
+    int64_t most = a->scount > a->rcount ? a->scount : a->rcount; /* for want of bytes */
+    sk_hint_advise(sk_hint_of(a->coll, most, c ? c->nranks : 0, sk_process_call()));
+}
+
+static bool to_host(const sk_args *a, const sk_comm *c, sk_host_reason why)
+{
+    if (sk_hint_wanted())
+        advise(a, c);
     sk_report_host(sk_proc.report, a->coll, why);
     return false;
 }
@@ -22,7 +31,7 @@ static bool left_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_rea
 {
     if (form == SK_BLOCKING && c->outlived)
         sk_meet(c);
-    return to_host(a, why);
+    return to_host(a, c, why);
 }
 
 static int next_persist_tag(sk_comm *c)
@@ -57,6 +66,11 @@ static int result_of(sk_status st, const sk_mpi_wire *w)
     }
 }
 
+static sk_hint hint_of(const sk_comm *c, const sk_plan *plan, uint32_t call)
+{
+    return sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, call);
+}
+
 static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
 {
     /* Also with nothing to do here: all ranks take part in the duplicate and count the same tags.
@@ -67,6 +81,7 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
                      .types = v->types,
                      .handles = asked->handles,
                      .kernel = asked->kernel,
+                     .hint = sk_hint_wanted() ? hint_of(c, plan, sk_process_call()) : (sk_hint){0},
                      .tag = sk_comm_tag(c)};
     size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
     size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
@@ -89,7 +104,7 @@ static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
 }
 
 /* Everything a run needs, in one block of memory. */
-static bool fit_op(sk_op *op, const sk_asked *asked, sk_plan *plan)
+static bool fit_op(sk_op *op, const sk_comm *c, const sk_asked *asked, sk_plan *plan)
 {
     const struct sk_sched_view *v = sk_sched_view(plan->sched);
     size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
@@ -106,6 +121,7 @@ static bool fit_op(sk_op *op, const sk_asked *asked, sk_plan *plan)
     op->ntypes = v->ntypes;
     op->wire.types = v->types;
     op->wire.handles = types;
+    op->wire.hint = hint_of(c, plan, op->wire.hint.call);
     sk_mpi_wire_room(&op->wire, room + scratch + packets, v->max_transfers);
     sk_plan_hold(plan);
     op->plan = plan;
@@ -123,7 +139,7 @@ static sk_op *new_op(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *
     op->recv = asked->recv;
     op->wire = (sk_mpi_wire){
         .base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op, .kernel = asked->kernel};
-    if (plan ? !fit_op(op, asked, plan) : !(op->asked = sk_asked_copy(asked))) {
+    if (plan ? !fit_op(op, c, asked, plan) : !(op->asked = sk_asked_copy(asked))) {
         free(op);
         return NULL;
     }
@@ -153,7 +169,7 @@ sk_status sk_op_plan(sk_op *op)
     if (st == SK_OK)
         st = sk_plans_get(c->plans, sk_proc.select, &asked->call, &plan);
     if (st == SK_OK)
-        st = !plan->algo ? SK_BADARG : fit_op(op, asked, plan) ? SK_OK : SK_NOMEM;
+        st = !plan->algo ? SK_BADARG : fit_op(op, c, asked, plan) ? SK_OK : SK_NOMEM;
     count_plans(c);
     if (st != SK_OK)
         op->ntypes = 0;
@@ -231,17 +247,17 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return false;
     sk_comm *c = sk_comm_get(a->comm);
     if (!c)
-        return to_host(a, SK_HOST_ARGS);
+        return to_host(a, c, SK_HOST_ARGS);
     if (!c->inter)
         sk_node_count(c, form == SK_BLOCKING);
     if (c->left >> a->coll & 1 && form == SK_BLOCKING && !c->outlived)
-        return to_host(a, SK_HOST_SAME);
+        return to_host(a, c, SK_HOST_SAME);
     if (c->inter)
-        return to_host(a, SK_HOST_INTER);
+        return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.serves[a->coll])
         return left_to_host(a, form, c, SK_HOST_OFF);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
-        return to_host(a, SK_HOST_ARGS);
+        return to_host(a, c, SK_HOST_ARGS);
     sk_args_significant(a, c);
     a->alone = form != SK_BLOCKING;
     double since = sk_proc.reporting ? PMPI_Wtime() : 0;
@@ -249,7 +265,7 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     sk_status st = SK_OK;
     if (sk_coll_neighbor(a->coll) && !settle_hood(a, c, form, &asked, &st)) {
         if (!sk_args_read(a, c, &asked))
-            return to_host(a, SK_HOST_ARGS);
+            return to_host(a, c, SK_HOST_ARGS);
         *rc = start_later(c, &asked, a->op, NULL, form, request);
         if (*rc != MPI_SUCCESS)
             sk_raise(c, *rc);
@@ -258,7 +274,7 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     sk_plan *plan = st == SK_OK ? sk_recent_find(a, c, &asked) : NULL;
     if (!plan) {
         if (st == SK_OK && !sk_args_read(a, c, &asked))
-            return to_host(a, SK_HOST_ARGS);
+            return to_host(a, c, SK_HOST_ARGS);
         if (st == SK_OK && sk_coll_neighbor(a->coll))
             sk_topo_note(c->topo, &asked.call);
         if (st == SK_OK)
@@ -274,7 +290,7 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
     }
     if (plan->plain && form == SK_BLOCKING && !c->outlived && !c->topo->lonely &&
         sk_topo_host_may(c->topo, a->coll))
-        return to_host(a, SK_HOST_SAME);
+        return to_host(a, c, SK_HOST_SAME);
     if (form == SK_BLOCKING) {
         *rc = run_now(c, &asked, a->op, plan);
         sk_served(plan, since);

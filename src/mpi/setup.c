@@ -260,7 +260,7 @@ static sk_status start_talk(sk_setup *s, const sk_topo *t, const sk_comm *c, int
     int words_tag = (int)((tag + SK_NMETHODS) % sk_proc.tags);
     int64_t before = s->talk.messages;
     sk_mpi_talk_end(&s->talk);
-    sk_mpi_talk_init(&s->talk, c->wire, tag, words_tag);
+    sk_mpi_talk_init(&s->talk, c->wire, c->nranks, tag, words_tag);
     s->talk.messages = before;
     return sk_party_start(s->party, &s->talk.base);
 }

@@ -127,7 +127,7 @@ first_run=mpiexec.$first
 so() { echo "$tmp/lib/libskein-$1.so"; }
 export PATH="$tmp/bin:$PATH"
 shift
-for part in ${*:-refuse plan real fuzz}; do
+for part in ${*:-refuse plan match real fuzz}; do
     # shellcheck source=/dev/null
     . "$here/run_$part.sh"
 done

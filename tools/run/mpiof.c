@@ -87,11 +87,13 @@ static sk_elf *load(sk_arena *a, const sk_elf *program, const sk_elf *from, cons
     return NULL;
 }
 
-sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname)
+/* *soname gets the name that decided, *by the file that has it. */
+static sk_flavour search(sk_arena *a, const sk_elf *e, const char **soname, const sk_elf **by)
 {
     sk_words names = sk_words_new(a), system = sk_words_new(a);
     const sk_elf *queue[MAX_LIBRARIES] = {e};
     int n = 1;
+    *by = e;
     sk_flavour f = named_by(e, soname);
     if (f != SK_MPI_NONE || !e->needed.n)
         return f;
@@ -105,6 +107,7 @@ sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname)
             sk_elf *lib = load(a, e, queue[i], &system, name);
             if (!lib)
                 continue;
+            *by = lib;
             f = named_by(lib, soname);
             if (f != SK_MPI_NONE)
                 return f;
@@ -112,4 +115,31 @@ sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname)
         }
     }
     return SK_MPI_NONE;
+}
+
+sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname)
+{
+    const sk_elf *by;
+    return search(a, e, soname, &by);
+}
+
+sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name)
+{
+    sk_words system = sk_words_new(a);
+    sk_ldpath_system(&system);
+    return load(a, program, from, &system, name);
+}
+
+sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi)
+{
+    static const char *const usual[][3] = {
+        [SK_MPI_OPENMPI] = {"libmpi.so.40"}, [SK_MPI_MPICH] = {"libmpich.so.12", "libmpi.so.12"}};
+    const char *soname = NULL;
+    const sk_elf *by;
+    if (search(a, e, &soname, &by) == mpi && soname)
+        return sk_elf_load(a, e, by, soname);
+    sk_elf *lib = NULL;
+    for (int i = 0; !lib && usual[mpi][i]; i++)
+        lib = sk_elf_load(a, e, e, usual[mpi][i]);
+    return lib;
 }

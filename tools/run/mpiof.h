@@ -19,7 +19,15 @@ sk_flavour sk_flavour_of_name(const char *name);
 sk_flavour sk_flavour_of_library(const char *soname);
 
 /* Of an ELF file and, where it does not say itself, of the libraries it asks for, searched where
- * the dynamic linker would search. *soname (may be NULL) gets the name that decided. */
+ * the dynamic linker would search. *soname gets the name that decided. */
 sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname);
+
+/* The library `name` that the dynamic linker would load for `from`, a library of `program` or
+ * itself; NULL when there is none. */
+sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name);
+
+/* The file of the MPI library (SK_MPI_OPENMPI or SK_MPI_MPICH) that the file asks for or, when it
+ * asks for none, of the one in the system; NULL when there is none. */
+sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/check.h"
+#include "run/match.h"
 
 /* Where the launcher stands: mostly first, sometimes behind `timeout 60` and the like; -1 when the
  * program starts without one. */
@@ -30,12 +31,33 @@ static int check_env(char *const *words, int n)
     return SK_RUN_OK;
 }
 
+/* What the ranks get: the library always, the provider if that was asked for and can be. */
+static int choose_gifts(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
+                        const sk_launch *l, sk_gifts *g)
+{
+    const char *library;
+    sk_fabric f;
+    bool with;
+    if (sk_check_library(a, mpi, o->lib, p, &library) != SK_RUN_OK)
+        return SK_RUN_REFUSED;
+    int status = sk_match_decide(a, o, mpi, p->file ? p->file : library, l, &f, &with);
+    if (status != SK_RUN_OK)
+        return status;
+    if (with && *o->match)
+        setenv("SKEIN_MATCH", o->match, 1);
+    *g = sk_gifts_new(a, library);
+    if (with)
+        sk_gifts_match(g, &f);
+    return SK_RUN_OK;
+}
+
 static int plan_direct(sk_words *out, const sk_run_options *o, char **words, int n)
 {
     sk_arena *a = out->arena;
     sk_flavour mpi = o->mpi;
     sk_program p = {0};
-    const char *library, *unserved = sk_launcher_unserved(words[0]);
+    sk_gifts g;
+    const char *unserved = sk_launcher_unserved(words[0]);
     if (unserved)
         return sk_refuse("%s is not a launcher that Skein knows: %s", words[0], unserved);
     int status = check_env(words, n);
@@ -46,17 +68,21 @@ static int plan_direct(sk_words *out, const sk_run_options *o, char **words, int
                              p.launcher, p.launcher);
         status = sk_check_program(&p, words[0], SK_MPI_NONE, &mpi);
     }
-    if (status != SK_RUN_OK || sk_check_library(a, mpi, o->lib, &p, &library) != SK_RUN_OK)
-        return SK_RUN_REFUSED;
-    if (o->dry_run) {
-        const char *value = sk_preload_value(a, library, getenv("LD_PRELOAD"));
+    if (status == SK_RUN_OK)
+        status = choose_gifts(a, o, mpi, &p, NULL, &g);
+    if (status != SK_RUN_OK)
+        return status;
+    if (o->dry_run)
         sk_words_add(out, "env");
-        sk_words_add(out, sk_text(a, "LD_PRELOAD=%s", value));
-        sk_preload_settings(out);
-    } else {
-        setenv("LD_PRELOAD", sk_preload_value(a, library, getenv("LD_PRELOAD")), 1);
+    sk_words set = sk_gifts_list(a, &g, true);
+    for (int i = 0; i < set.n; i++) {
+        const char *equals = strchr(set.v[i], '=');
+        if (o->dry_run)
+            sk_words_add(out, set.v[i]);
+        else
+            setenv(sk_text(a, "%.*s", (int)(equals - set.v[i]), set.v[i]), equals + 1, 1);
     }
-    sk_preload_program(out, words, n, library);
+    sk_preload_program(out, words, n, &g);
     return SK_RUN_OK;
 }
 
@@ -113,7 +139,8 @@ static int plan_launch(sk_words *out, const sk_run_options *o, char **words, int
     sk_flavour mpi = o->mpi;
     sk_program p = {0};
     sk_section *sections;
-    const char *path = NULL, *library;
+    const char *path = NULL;
+    sk_gifts g;
     if (sk_find_program(a, words[0], NULL, &path) != SK_FIND_OK)
         return sk_refuse("launcher %s not found; install it or put its directory in PATH",
                          words[0]);
@@ -132,10 +159,10 @@ static int plan_launch(sk_words *out, const sk_run_options *o, char **words, int
     l.inject = l.kind == SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l))
                    ? SK_INJECT_ENV
                    : SK_INJECT_OPTIONS;
-    if (sk_check_library(a, mpi, o->lib, &p, &library) != SK_RUN_OK)
-        return SK_RUN_REFUSED;
-    sk_preload_launch(out, &l, library);
-    return SK_RUN_OK;
+    int status = choose_gifts(a, o, mpi, &p, &l, &g);
+    if (status == SK_RUN_OK)
+        sk_preload_launch(out, &l, &g);
+    return status;
 }
 
 int sk_plan(sk_words *out, const sk_run_options *o, char **words, int n)

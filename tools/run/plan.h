@@ -8,6 +8,8 @@ typedef struct sk_run_options {
     const char *report; /* value of SKEIN_REPORT, NULL when not asked for */
     const char *lib;    /* directory of the libraries, NULL when not given */
     sk_flavour mpi;     /* by --mpi, SK_MPI_NONE when not given */
+    const char *match;  /* matching engine, "" for the default; NULL when not asked for */
+    const char *trace;  /* how the names of trace files begin; NULL: nothing is recorded */
     bool dry_run;
 } sk_run_options;
 

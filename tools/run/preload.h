@@ -1,7 +1,8 @@
-/* preload.h: the command line that gives the ranks, and only them, Skein's library. */
+/* preload.h: the command line that gives the ranks, and only them, what they need. */
 #ifndef SK_PRELOAD_H
 #define SK_PRELOAD_H
 
+#include "run/gift.h"
 #include "run/launcher.h"
 
 typedef enum sk_inject {
@@ -17,17 +18,14 @@ typedef struct sk_launch {
     int nsections;
 } sk_launch;
 
-/* LD_PRELOAD's value: the library, then what was there. */
-const char *sk_preload_value(sk_arena *a, const char *library, const char *old);
-
-/* SKEIN_* of the environment, as NAME=VALUE. */
-void sk_preload_settings(sk_words *out);
-
-/* Append the launcher's command line, with the library and the settings for its ranks. */
-void sk_preload_launch(sk_words *out, const sk_launch *l, const char *library);
+/* Append the launcher's command line, with the gifts for its ranks. */
+void sk_preload_launch(sk_words *out, const sk_launch *l, const sk_gifts *g);
 
 /* Append a program and its arguments. `env LD_PRELOAD=...` in it would undo ours: it is made to
  * hold both. */
-void sk_preload_program(sk_words *out, char *const *words, int n, const char *library);
+void sk_preload_program(sk_words *out, char *const *words, int n, const sk_gifts *g);
+
+/* The value of a parameter that an option of the section sets (--mca NAME VALUE); NULL: none. */
+const char *sk_preload_mca(const sk_launch *l, sk_arena *a, const sk_section *s, const char *name);
 
 #endif

@@ -1,0 +1,161 @@
+/* fabric.c: see fabric.h. No MPI is started for this: Open MPI reaches libfabric through a
+ * component, a file of its own or part of the library; MPICH's library says what it is built on. */
+#include "run/fabric.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+
+/* Whether a file holds one of the texts (NULL-ended): which one, or NULL. Read in pieces that
+ * overlap, so that no text is cut. */
+static const char *mentions(sk_arena *a, const char *path, const char *const *texts)
+{
+    enum { PIECE = 1 << 20, OVERLAP = 64 };
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return NULL;
+    char *data = sk_arena_need(a, PIECE);
+    const char *found = NULL;
+    size_t have = 0, n;
+    while (!found && (n = fread(data + have, 1, PIECE - have, f)) > 0) {
+        have += n;
+        for (int i = 0; texts[i] && !found; i++)
+            if (memmem(data, have, texts[i], strlen(texts[i])))
+                found = texts[i];
+        size_t keep = have < OVERLAP ? have : OVERLAP;
+        memmove(data, data + have - keep, keep);
+        have = keep;
+    }
+    fclose(f);
+    return found;
+}
+
+/* The component as a file, in one of the places where Open MPI keeps them; NULL when there is none.
+ */
+static const char *component_file(sk_arena *a, const char *lib_dir)
+{
+    static const char name[] = "mca_mtl_ofi.so";
+    sk_words dirs = sk_words_new(a);
+    const char *env = getenv("OMPI_MCA_mca_base_component_path"), *pkg = getenv("OPAL_PKGLIBDIR");
+    if (env)
+        sk_words_split(&dirs, env, ":");
+    if (pkg)
+        sk_words_add(&dirs, pkg);
+    sk_words_add(&dirs, sk_text(a, "%s/openmpi*", lib_dir));
+    sk_words_add(&dirs, sk_text(a, "%s/openmpi*/lib/openmpi*", lib_dir));
+    const char *found = NULL;
+    for (int i = 0; i < dirs.n && !found; i++) {
+        glob_t g;
+        if (glob(sk_text(a, "%s/%s", dirs.v[i], name), 0, NULL, &g) != 0)
+            continue;
+        found = sk_text(a, "%s", g.gl_pathv[0]);
+        globfree(&g);
+    }
+    return found;
+}
+
+static const char *real_dir(sk_arena *a, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *dir = sk_dir(a, sk_text(a, "%s", real ? real : path));
+    free(real);
+    return dir;
+}
+
+static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_fabric *out, const char **why)
+{
+    static const char *const inside[] = {"mca_mtl_ofi_component", NULL};
+    char err[256];
+    const char *file = component_file(a, sk_dir(a, mpi->path));
+    if (!file)
+        file = component_file(a, real_dir(a, mpi->path));
+    if (!file && mentions(a, mpi->path, inside))
+        file = mpi->path;
+    sk_elf *e;
+    if (!file) {
+        *why = sk_text(
+            a, "the Open MPI of %s has no component mtl ofi (it is built without libfabric)",
+            mpi->path);
+        return false;
+    }
+    if (sk_elf_read(a, file, &e, err, sizeof err) != SK_OK) {
+        *why = sk_text(a, "%s", err);
+        return false;
+    }
+    sk_elf *fabric = sk_elf_load(a, e, e, "libfabric.so.1");
+    if (!fabric) {
+        *why = sk_text(a, "libfabric.so.1, which %s needs, is not installed", file);
+        return false;
+    }
+    const char *others = sk_text(a, "%s/libfabric", real_dir(a, fabric->path));
+    struct stat st;
+    out->how = file;
+    out->others = stat(others, &st) == 0 && S_ISDIR(st.st_mode) ? others : NULL;
+    return true;
+}
+
+/* Over libfabric MPICH asks for remote memory and counters, which the provider does not have. */
+static const char *mpich_reason(sk_arena *a, const sk_elf *mpi)
+{
+    static const char *const devices[] = {"ch4:ucx", "ch4:ofi", "ch3:nemesis", "ch3:sock", NULL};
+    const char *device = mentions(a, mpi->path, devices);
+    if (device && !strcmp(device, "ch4:ofi"))
+        return sk_text(a,
+                       "the MPICH of %s asks more of libfabric than the provider has; Open MPI "
+                       "can use it",
+                       mpi->path);
+    return sk_text(a,
+                   "the MPICH of %s does not use libfabric (it is built on %s); Open MPI can use "
+                   "the provider",
+                   mpi->path, device ? device : "something else");
+}
+
+static bool provider_find(sk_arena *a, const char *dir, const char **library, const char **why)
+{
+    char path[4096];
+    bool found;
+    if (dir) {
+        snprintf(path, sizeof path, "%s/libskein-fi.so", dir);
+        found = access(path, R_OK) == 0;
+    } else {
+        found = sk_library_find("fi", path, sizeof path);
+    }
+    if (found)
+        *library = sk_text(a, "%s", path);
+    else
+        *why =
+            sk_text(a, "no %s; install libfabric's development files and build Skein again", path);
+    return found;
+}
+
+bool sk_fabric_find(sk_arena *a, sk_flavour mpi, const char *from, const char *dir, sk_fabric *out,
+                    const char **why)
+{
+    char err[256];
+    sk_elf *e;
+    sk_fabric found = {0};
+    if (!provider_find(a, dir, &found.library, why))
+        return false;
+    if (sk_elf_read(a, from, &e, err, sizeof err) != SK_OK) {
+        *why = sk_text(a, "%s", err);
+        return false;
+    }
+    const sk_elf *library = sk_mpi_library(a, e, mpi);
+    if (!library) {
+        *why = sk_text(a, "the library of %s is not found", sk_flavour_title(mpi));
+        return false;
+    }
+    if (mpi == SK_MPI_MPICH) {
+        *why = mpich_reason(a, library);
+        return false;
+    }
+    if (!openmpi_can(a, library, &found, why))
+        return false;
+    *out = found;
+    return true;
+}
