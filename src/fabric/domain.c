@@ -1,0 +1,132 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fabric/endpoint.h"
+
+static int domain_close(struct fid *fid)
+{
+    sk_domain *d = container_of(fid, sk_domain, fid.fid);
+    if (d->users)
+        return -FI_EBUSY;
+    sk_config_drop(&d->config);
+    pthread_mutex_destroy(&d->lock);
+    d->fabric->users--;
+    free(d);
+    return 0;
+}
+
+static int no_scalable_ep(struct fid_domain *domain, struct fi_info *info, struct fid_ep **sep,
+                          void *context)
+{
+    (void)domain, (void)info, (void)sep, (void)context;
+    return -FI_ENOSYS;
+}
+
+static int no_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
+                        struct fid_cntr **cntr, void *context)
+{
+    (void)domain, (void)attr, (void)cntr, (void)context;
+    return -FI_ENOSYS;
+}
+
+static int no_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
+                        struct fid_poll **pollset)
+{
+    (void)domain, (void)attr, (void)pollset;
+    return -FI_ENOSYS;
+}
+
+static int no_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr, struct fid_stx **stx,
+                      void *context)
+{
+    (void)domain, (void)attr, (void)stx, (void)context;
+    return -FI_ENOSYS;
+}
+
+static int no_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **rx_ep,
+                      void *context)
+{
+    (void)domain, (void)attr, (void)rx_ep, (void)context;
+    return -FI_ENOSYS;
+}
+
+static int no_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+                           struct fi_atomic_attr *attr, uint64_t flags)
+{
+    (void)domain, (void)datatype, (void)op, (void)attr, (void)flags;
+    return -FI_EOPNOTSUPP;
+}
+
+static int no_query_collective(struct fid_domain *domain, enum fi_collective_op coll,
+                               struct fi_collective_attr *attr, uint64_t flags)
+{
+    (void)domain, (void)coll, (void)attr, (void)flags;
+    return -FI_EOPNOTSUPP;
+}
+
+static struct fi_ops domain_fid_ops = {
+    .size = sizeof(struct fi_ops),
+    .close = domain_close,
+    .bind = sk_no_bind,
+    .control = sk_no_control,
+    .ops_open = sk_no_ops_open,
+};
+
+static struct fi_ops_domain domain_ops = {
+    .size = sizeof(struct fi_ops_domain),
+    .av_open = sk_av_open,
+    .cq_open = sk_cq_open,
+    .endpoint = sk_ep_open,
+    .scalable_ep = no_scalable_ep,
+    .cntr_open = no_cntr_open,
+    .poll_open = no_poll_open,
+    .stx_ctx = no_stx_ctx,
+    .srx_ctx = no_srx_ctx,
+    .query_atomic = no_query_atomic,
+    .query_collective = no_query_collective,
+};
+
+/* A thread that finds the lock taken looks again for a moment before it sleeps. */
+static int domain_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    int rc = pthread_mutexattr_init(&attr);
+    if (rc != 0)
+        return -rc;
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+    rc = pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return -rc;
+}
+
+int sk_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
+                   void *context)
+{
+    char err[512];
+    int rc = -FI_ENOMEM;
+    sk_domain *d = calloc(1, sizeof *d);
+    if (!d)
+        return rc;
+    if (sk_config_read(environ, &d->config, err, sizeof err) != SK_OK) {
+        sk_provider_tell(err);
+        rc = -FI_EINVAL;
+        goto out;
+    }
+    rc = domain_lock_init(&d->lock);
+    if (rc != 0)
+        goto out;
+    d->fabric = container_of(fabric, sk_fabric, fid);
+    /* Only this level promises one call at a time for everything that shares an address vector. */
+    d->threads = !info->domain_attr || info->domain_attr->threading != FI_THREAD_DOMAIN;
+    d->fid.fid = (struct fid){FI_CLASS_DOMAIN, context, &domain_fid_ops};
+    d->fid.ops = &domain_ops;
+    d->fid.mr = &sk_mr_ops;
+    d->fabric->users++;
+    *domain = &d->fid;
+    d = NULL;
+out:
+    if (d)
+        sk_config_drop(&d->config);
+    free(d);
+    return rc;
+}

@@ -1,0 +1,225 @@
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "lanes.h"
+
+void check_(bool ok, const char *what, const char *file, int line)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "%s:%d: %s\n", file, line, what);
+    fflush(stderr);
+    _exit(1);
+}
+
+void rest(int events)
+{
+    if (!events)
+        sched_yield();
+}
+
+static int rank_of(const self *me, uint64_t id)
+{
+    for (int i = 0; i < me->n; i++)
+        if (me->desk->at[i].id == id)
+            return i;
+    return -1;
+}
+
+static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
+{
+    self *me = arg;
+    int rank = rank_of(me, from);
+    CHECK(rank >= 0);
+    CHECK(((uintptr_t)data & 7) == 0);
+    me->packets++;
+    me->bytes += len;
+    if (me->packet)
+        me->packet(me, rank, data, len);
+}
+
+static void on_read(void *arg, void *context, int status)
+{
+    self *me = arg;
+    CHECK(context == me);
+    me->reads++;
+    me->read_status = status;
+}
+
+static void on_gone(void *arg, uint64_t id, int status)
+{
+    self *me = arg;
+    int rank = rank_of(me, id);
+    CHECK(rank >= 0);
+    me->gone[rank]++;
+    me->why[rank] = status;
+}
+
+void meet_quietly(self *me, int step)
+{
+    atomic_fetch_add(&me->desk->arrived[step], 1);
+    while (atomic_load(&me->desk->arrived[step]) < me->n)
+        sched_yield();
+}
+
+void meet(self *me, int step)
+{
+    atomic_fetch_add(&me->desk->arrived[step], 1);
+    UNTIL(me, atomic_load(&me->desk->arrived[step]) >= me->n);
+}
+
+static void open_and_reach(self *me, bool direct)
+{
+    uint64_t id = sk_address_id();
+    CHECK(id != 0);
+    sk_lane_config config = {
+        .id = id, .events = {me, on_packet, on_read, on_gone}, .packet = 8192, .direct = direct};
+    config.inner = getenv("LANES_INNER") ? getenv("LANES_INNER") : "tcp;ofi_rxm";
+    CHECK(me->ops->open(&me->lane, &config) == 0);
+    CHECK(me->lane->ops == me->ops);
+    me->desk->at[me->rank].id = id;
+    me->desk->at[me->rank].pid = getpid();
+    me->desk->at[me->rank].len = SK_ADDRESS_NAMES;
+    CHECK(me->ops->name_of(me->lane, me->desk->at[me->rank].name, &me->desk->at[me->rank].len) ==
+          0);
+    meet_quietly(me, 0);
+    for (int i = 0; i < me->n; i++)
+        CHECK(me->ops->reach(me->lane, me->desk->at[i].id, me->desk->at[i].name,
+                             me->desk->at[i].len, &me->peer[i]) == 0);
+    meet_quietly(me, 1);
+}
+
+static void child(const test *t, const sk_lane_ops *ops, desk *d, int rank)
+{
+    self me = {.ops = ops, .desk = d, .rank = rank, .n = t->n};
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is given up leaves nobody behind */
+    alarm(60);
+    open_and_reach(&me, !t->no_direct);
+    t->body(&me);
+    me.ops->close(me.lane);
+    exit(0);
+}
+
+/* Some time after it has begun its work. */
+static void kill_victim(const test *t, desk *d, pid_t pid)
+{
+    while (atomic_load(&d->arrived[1]) < t->n && waitpid(pid, NULL, WNOHANG) == 0)
+        sched_yield();
+    struct timespec some = {0, (rand() % 40 + 1) * 1000000L};
+    nanosleep(&some, NULL);
+    kill(pid, SIGKILL);
+}
+
+int test_run(const test *t, const sk_lane_ops *ops)
+{
+    pid_t pid[MAX_RANKS];
+    int bad = 0;
+    desk *d = mmap(NULL, sizeof *d, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(d != MAP_FAILED);
+    fflush(NULL);
+    for (int i = 0; i < t->n; i++) {
+        pid[i] = fork();
+        CHECK(pid[i] >= 0);
+        if (pid[i] == 0)
+            child(t, ops, d, i);
+    }
+    if (t->victim)
+        kill_victim(t, d, pid[t->victim]);
+    for (int i = 0; i < t->n; i++) {
+        int status;
+        CHECK(waitpid(pid[i], &status, 0) == pid[i]);
+        bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        if (!(t->victim && i == t->victim && killed) && status != 0) {
+            fprintf(stderr, "%s: process %d ended with status %#x\n", t->name, i, (unsigned)status);
+            bad = 1;
+        }
+    }
+    munmap(d, sizeof *d);
+    if (bad)
+        printf("FAIL %s_%s: see above\n", ops->name, t->name);
+    else
+        printf("ok %s_%s\n", ops->name, t->name);
+    return bad;
+}
+
+int send_one(self *me, int to, const void *data, size_t len)
+{
+    struct iovec part[2] = {{(void *)(uintptr_t)data, len / 3},
+                            {(char *)(uintptr_t)data + len / 3, len - len / 3}};
+    return me->ops->send(me->lane, me->peer[to], part, 2);
+}
+
+void send_all(self *me, int to, const void *data, size_t len)
+{
+    int err;
+    while ((err = send_one(me, to, data, len)) == -EAGAIN)
+        rest(me->ops->poll(me->lane));
+    CHECK(err == 0);
+}
+
+static unsigned char byte_at(size_t i, int from, uint64_t number)
+{
+    return (unsigned char)(i * 7 + (i >> 8) + (unsigned)from * 31 + number * 13);
+}
+
+void pattern_fill(unsigned char *at, size_t len, int from, uint64_t number)
+{
+    for (size_t i = 0; i < len; i++)
+        at[i] = byte_at(i, from, number);
+}
+
+bool pattern_is(const unsigned char *at, size_t len, int from, uint64_t number)
+{
+    for (size_t i = 0; i < len; i++)
+        if (at[i] != byte_at(i, from, number))
+            return false;
+    return true;
+}
+
+void expect_pattern(self *me, int from, const unsigned char *data, size_t len)
+{
+    CHECK(pattern_is(data, len, from, me->next[from]));
+    me->next[from]++;
+}
+
+int try_pattern(self *me, int to, size_t len, uint64_t number)
+{
+    static unsigned char bytes[1 << 16];
+    CHECK(len <= sizeof bytes);
+    pattern_fill(bytes, len, me->rank, number);
+    return send_one(me, to, bytes, len);
+}
+
+void send_pattern(self *me, int to, size_t len, uint64_t number)
+{
+    int err;
+    while ((err = try_pattern(me, to, len, number)) == -EAGAIN)
+        rest(me->ops->poll(me->lane));
+    CHECK(err == 0);
+}
+
+long entries_of(const char *path)
+{
+    long n = 0;
+    DIR *d = opendir(path);
+    CHECK(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+long resident_pages(void)
+{
+    long pages = 0, ignored;
+    FILE *f = fopen("/proc/self/statm", "r");
+    CHECK(f && fscanf(f, "%ld %ld", &ignored, &pages) == 2);
+    fclose(f);
+    return pages;
+}

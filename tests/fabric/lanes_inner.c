@@ -1,0 +1,130 @@
+/* lanes_inner.c: what holds for the lane over another provider alone: which one it takes, that it
+ * sleeps and wakes up, that it leaves nothing behind. One line per test. */
+#include <stdlib.h>
+
+#include "fabric/lane_inner.h"
+#include "lanes.h"
+
+static sk_inner *inside(const self *me)
+{
+    return (sk_inner *)me->lane;
+}
+
+static int open_as(const self *me, const char *name, sk_lane **out)
+{
+    sk_lane_config config = {.id = 31, .events = inside(me)->config.events, .inner = name};
+    return sk_lane_inner.open(out, &config);
+}
+
+static void providers_that_will_not_do_are_refused(self *me)
+{
+    static const char *const names[] = {"skein", "nonsense", "tcp;nonsense"};
+    sk_lane *other = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK(open_as(me, names[i], &other) < 0 && !other);
+}
+
+static void one_is_chosen_when_none_is_named(self *me)
+{
+    static const char *const names[] = {"", NULL};
+    for (int i = 0; i < 2; i++) {
+        sk_lane *other;
+        CHECK(open_as(me, names[i], &other) == 0);
+        const struct fi_info *info = ((sk_inner *)other)->info;
+        CHECK(sk_inner_fits(info, false) && (info->caps & FI_MSG));
+        CHECK(info->ep_attr->type == FI_EP_RDM && other->packet == SK_INNER_PACKET);
+        other->ops->close(other);
+    }
+}
+
+static void names_of_another_kind_are_not_reached(self *me)
+{
+    uint8_t name[SK_ADDRESS_NAMES];
+    uint32_t peer;
+    memcpy(name, me->desk->at[0].name, me->desk->at[0].len);
+    name[0] ^= 1;
+    CHECK(me->ops->reach(me->lane, 5, name, me->desk->at[0].len, &peer) == -ENETUNREACH);
+    name[0] ^= 1;
+    CHECK(me->ops->reach(me->lane, 5, name, me->desk->at[0].len - 1, &peer) == -ENETUNREACH);
+}
+
+static void opening_and_closing_leaves_nothing(self *me)
+{
+    enum { TIMES = 2000, WARM = 1000, ALLOWED_PAGES = 256 };
+    long fds = 0, pages = 0;
+    for (int i = 0; i < TIMES; i++) {
+        sk_lane *other;
+        CHECK(open_as(me, "", &other) == 0);
+        CHECK(sk_inner_wake((sk_inner *)other) == 0);
+        other->ops->close(other);
+        if (i == WARM) {
+            fds = entries_of("/proc/self/fd");
+            pages = resident_pages();
+        }
+    }
+    CHECK(entries_of("/proc/self/fd") == fds);
+    CHECK(resident_pages() - pages < ALLOWED_PAGES);
+}
+
+/* A lane that has reached nobody sleeps; it hears who calls nevertheless, and then is awake. */
+static void a_sleeping_lane_wakes_up(self *me)
+{
+    sk_lane *sleeper, *caller;
+    uint32_t peer;
+    size_t len = SK_ADDRESS_NAMES;
+    uint8_t name[SK_ADDRESS_NAMES];
+    struct iovec part = {"wake up", 7};
+    CHECK(open_as(me, inside(me)->config.inner, &sleeper) == 0);
+    CHECK(open_as(me, inside(me)->config.inner, &caller) == 0);
+    me->desk->at[1].id = 31;
+    me->n = 2;
+    CHECK(sleeper->ops->name_of(sleeper, name, &len) == 0);
+    CHECK(caller->ops->reach(caller, 32, name, len, &peer) == 0);
+    CHECK(!((sk_inner *)sleeper)->more_recv.all);
+    int sent = -EAGAIN;
+    while (!me->packets) {
+        if (sent == -EAGAIN)
+            sent = caller->ops->send(caller, peer, &part, 1);
+        CHECK(sent == 0 || sent == -EAGAIN);
+        caller->ops->poll(caller);
+        sleeper->ops->poll(sleeper);
+    }
+    CHECK(me->packets == 1 && me->bytes == 7 && ((sk_inner *)sleeper)->more_recv.all);
+    caller->ops->close(caller);
+    sleeper->ops->close(sleeper);
+}
+
+/* What was sent arrives although its sender closes at once. */
+static void closing_waits_for_what_was_sent(self *me)
+{
+    me->packet = expect_pattern;
+    if (me->rank)
+        for (uint64_t i = 0; i < 60; i++)
+            send_pattern(me, 0, me->lane->packet, i);
+    else
+        UNTIL(me, me->next[1] == 60);
+}
+
+static const test tests[] = {
+    {.name = "providers_that_will_not_do_are_refused",
+     .n = 1,
+     .body = providers_that_will_not_do_are_refused},
+    {.name = "one_is_chosen_when_none_is_named", .n = 1, .body = one_is_chosen_when_none_is_named},
+    {.name = "names_of_another_kind_are_not_reached",
+     .n = 1,
+     .body = names_of_another_kind_are_not_reached},
+    {.name = "a_sleeping_lane_wakes_up", .n = 1, .body = a_sleeping_lane_wakes_up},
+    {.name = "closing_waits_for_what_was_sent", .n = 2, .body = closing_waits_for_what_was_sent},
+    {.name = "opening_and_closing_leaves_nothing",
+     .n = 1,
+     .body = opening_and_closing_leaves_nothing},
+};
+
+int main(int argc, char **argv)
+{
+    int bad = 0;
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        if (argc < 2 || strcmp(argv[1], tests[i].name) == 0)
+            bad += test_run(&tests[i], &sk_lane_inner);
+    return bad != 0;
+}

@@ -1,0 +1,180 @@
+/* provider_flow.c: much data, many messages, little room: everything arrives, nothing waits for
+ * ever, and buffers are free when they are said to be. */
+#include "provider.h"
+
+enum { FLOOD = 20000, HUGE_LEN = 16 << 20 };
+
+static struct fi_context2 ctx[FLOOD];
+static struct fi_context2 last;
+
+/* Both sides send far more than fits, and receive the last one first. */
+static void flood(party *p)
+{
+    struct fi_cq_tagged_entry e;
+    fi_addr_t other = p->addr[1 - p->rank];
+    static int out[FLOOD][4], in[FLOOD][4];
+    int end = 0, sent = 0, came = 0;
+    for (int i = 0; i < FLOOD; i++) {
+        out[i][0] = out[i][3] = i + p->rank;
+        CHECK_OK(fi_tsend(p->ep, out[i], sizeof out[i], NULL, other, 1, &ctx[i]));
+    }
+    CHECK_OK(fi_tsend(p->ep, &sent, sizeof sent, NULL, other, 2, &last));
+    CHECK_OK(fi_trecv(p->ep, &end, sizeof end, NULL, other, 2, 0, &last));
+    for (int got = 0; got < 1;) { /* nobody has a receive for tag 1 yet */
+        wait_entry(p, &e);
+        sent += (e.flags & FI_SEND) != 0;
+        got += (e.flags & FI_RECV) != 0;
+    }
+    for (int i = 0; i < FLOOD; i++)
+        CHECK_OK(fi_trecv(p->ep, in[i], sizeof in[i], NULL, other, 1, 0, &ctx[i]));
+    while (sent < FLOOD + 1 || came < FLOOD) {
+        wait_entry(p, &e);
+        sent += (e.flags & FI_SEND) != 0;
+        came += (e.flags & FI_RECV) != 0;
+    }
+    for (int i = 0; i < FLOOD; i++)
+        CHECK(in[i][0] == i + 1 - p->rank && in[i][3] == in[i][0]);
+}
+
+/* Inject copies, but not without end: the caller is told to try again. */
+static void inject(party *p)
+{
+    struct fi_cq_tagged_entry e;
+    char buf[1000];
+    enum { N = 3000 };
+    if (p->rank == 0) {
+        long full = 0;
+        for (int i = 0; i < N; i++) {
+            ssize_t rc;
+            fill(buf, sizeof buf, (unsigned)i);
+            while ((rc = fi_tinject(p->ep, buf, sizeof buf, p->addr[1], 1)) == -FI_EAGAIN) {
+                full++;
+                CHECK(fi_cq_read(p->cq, &e, 1) == -FI_EAGAIN);
+            }
+            CHECK_OK(rc);
+            memset(buf, 0, sizeof buf);
+        }
+        CHECK(!getenv("SKEIN_UNEXPECTED") || full);
+        return;
+    }
+    spin(p, 50);
+    for (int i = 0; i < N; i++) {
+        CHECK_OK(fi_trecv(p->ep, buf, sizeof buf, NULL, p->addr[0], 1, 0, &ctx[0]));
+        wait_context(p, &ctx[0]);
+        CHECK(filled(buf, sizeof buf, (unsigned)i));
+    }
+}
+
+static void huge(party *p)
+{
+    struct fi_cq_tagged_entry e;
+    char *buf = malloc(HUGE_LEN);
+    struct iovec parts[3] = {
+        {buf, 100}, {buf + 100, HUGE_LEN / 2}, {buf + 100 + HUGE_LEN / 2, HUGE_LEN / 2 - 100}};
+    CHECK(buf);
+    for (int i = 0; i < 4; i++) { /* whole or in parts, on either side */
+        if (p->rank == 0) {
+            fill(buf, HUGE_LEN, (unsigned)i);
+            CHECK_OK(i & 1 ? fi_tsendv(p->ep, parts, NULL, 3, p->addr[1], 1, &ctx[0])
+                           : fi_tsend(p->ep, buf, HUGE_LEN, NULL, p->addr[1], 1, &ctx[0]));
+            wait_context(p, &ctx[0]);
+            memset(buf, 0, HUGE_LEN);
+        } else {
+            memset(buf, 0, HUGE_LEN);
+            CHECK_OK(i & 2 ? fi_trecvv(p->ep, parts, NULL, 3, p->addr[0], 1, 0, &ctx[0])
+                           : fi_trecv(p->ep, buf, HUGE_LEN, NULL, p->addr[0], 1, 0, &ctx[0]));
+            wait_entry(p, &e);
+            CHECK(e.len == HUGE_LEN && filled(buf, HUGE_LEN, (unsigned)i));
+        }
+    }
+    free(buf);
+}
+
+/* All send long messages to all at the same time. */
+static void crowd(party *p)
+{
+    enum { LEN = 300000, ROUNDS = 10 };
+    struct fi_cq_tagged_entry e;
+    char *out = malloc(LEN), *in = malloc((size_t)LEN * MOST);
+    CHECK(out && in);
+    fill(out, LEN, (unsigned)p->rank);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < p->n; i++) {
+            CHECK_OK(fi_trecv(p->ep, in + (size_t)i * LEN, LEN, NULL, p->addr[i], 3, 0, &ctx[i]));
+            CHECK_OK(fi_tsend(p->ep, out, LEN, NULL, p->addr[i], 3, &ctx[MOST + i]));
+        }
+        for (int i = 0; i < 2 * p->n; i++)
+            wait_entry(p, &e);
+        for (int i = 0; i < p->n; i++)
+            CHECK(filled(in + (size_t)i * LEN, LEN, (unsigned)i));
+    }
+    free(out);
+    free(in);
+}
+
+/* FI_DELIVERY_COMPLETE and FI_MATCH_COMPLETE wait for the receive, also of short messages. */
+static void delivery(party *p)
+{
+    static const uint64_t how[] = {FI_DELIVERY_COMPLETE, FI_MATCH_COMPLETE};
+    static char buf[50000];
+    for (int i = 0; i < 4; i++) {
+        size_t len = i < 2 ? 10 : sizeof buf;
+        struct iovec iov[2] = {{buf, 5}, {buf + 5, len - 5}};
+        struct fi_msg_tagged msg = {
+            .msg_iov = iov, .iov_count = 2, .addr = p->addr[1], .tag = 1, .context = &ctx[0]};
+        if (p->rank == 0) {
+            CHECK_OK(fi_tsendmsg(p->ep, &msg, FI_COMPLETION | how[i % 2]));
+            spin(p, 20);
+            barrier(p);
+            wait_context(p, &ctx[0]);
+        } else {
+            barrier(p);
+            CHECK_OK(fi_trecv(p->ep, buf, sizeof buf, NULL, p->addr[0], 1, 0, &ctx[1]));
+            wait_context(p, &ctx[1]);
+        }
+        barrier(p);
+    }
+}
+
+/* As many posted receives as stock providers hang on, matched from the back. */
+static void deep(party *p)
+{
+    struct fi_cq_tagged_entry e;
+    static int in[FLOOD];
+    if (p->rank == 0) {
+        barrier(p);
+        for (int i = FLOOD - 1; i >= 0; i--)
+            while (fi_tinject(p->ep, &i, sizeof i, p->addr[1], (uint64_t)i) == -FI_EAGAIN)
+                (void)!fi_cq_read(p->cq, &e, 1);
+        return;
+    }
+    for (int i = 0; i < FLOOD; i++)
+        CHECK_OK(fi_trecv(p->ep, &in[i], sizeof in[i], NULL, i % 3 ? p->addr[0] : FI_ADDR_UNSPEC,
+                          (uint64_t)i, 0, &ctx[i]));
+    barrier(p);
+    for (int i = 0; i < FLOOD; i++)
+        wait_entry(p, &e);
+    for (int i = 0; i < FLOOD; i++)
+        CHECK(in[i] == i);
+}
+
+int main(void)
+{
+    int bad = 0;
+    static const char *const tiny[] = {"SKEIN_UNEXPECTED=1", NULL},
+                             *const none[] = {"SKEIN_EAGER=0", NULL},
+                             *const packets[] = {"SKEIN_DIRECT=off", NULL};
+    bad += run_test("floods_both_ways", 2, NULL, flood, NULL);
+    bad += run_test("floods_both_ways_without_room", 2, NULL, flood, tiny);
+    bad += run_test("floods_both_ways_of_offers", 2, NULL, flood, none);
+    bad += run_test("inject_leaves_the_buffer_free", 2, NULL, inject, NULL);
+    bad += run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
+    bad += run_test("sixteen_megabytes", 2, NULL, huge, NULL);
+    bad += run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);
+    bad += run_test("all_to_all", 4, NULL, crowd, NULL);
+    bad += run_test("all_to_all_in_packets", 4, NULL, crowd, packets);
+    bad += run_test("delivery_waits_for_the_receive", 2, NULL, delivery, NULL);
+    bad += run_test("delivery_in_packets", 2, NULL, delivery, packets);
+    bad += run_test("twenty_thousand_receives", 2, NULL, deep, NULL);
+    return bad != 0;
+}
