@@ -58,8 +58,20 @@ static void level_fetch(sk_col *c, sk_col_level *l, const sk_profile *p)
     }
 }
 
+/* The largest level of any kind with more queues than that. */
+static sk_col_level *level_largest(const sk_col *c, uint32_t nbins)
+{
+    sk_col_level *best = NULL;
+    for (sk_col_level *l = c->levels; l; l = l->made)
+        if (l->nbins > (best ? best->nbins : nbins))
+            best = l;
+    return best;
+}
+
 /* The measured call is over: a level for its kind, if the last one has fewer queues than it wants
- * and the cap lets it have more. */
+ * and the cap lets it have more. A kind that comes when the cap is reached would stay in the
+ * profiling queue for good, in the way of everybody; it shares the largest level instead. What of
+ * it waits already stays where it is, so that the queues there remain in order of age. */
 static void col_settle(sk_col *c, sk_profile *p)
 {
     sk_col_kind *k = &c->kinds[p->kind];
@@ -67,6 +79,10 @@ static void col_settle(sk_col *c, sk_profile *p)
     uint32_t nbins = wants < c->left ? (uint32_t)wants : c->left;
     p->over = true;
     c->running--;
+    if (!k->last && nbins < wants && (k->last = level_largest(c, nbins))) {
+        k->first = k->last;
+        return;
+    }
     if (nbins <= (k->last ? k->last->nbins : 0))
         return;
     sk_col_level *l = level_new(c, nbins);

@@ -8,6 +8,8 @@
  * level. Items go to the last level of their kind, so an earlier level holds older items, and is
  * not searched any more once it is empty.
  *
+ * A kind for which the cap leaves too few queues shares the largest level that another has.
+ *
  * Also kept in the profiling queue: receives from any source, and items for whose queues there is
  * no memory. It is not older than the levels, so a search that meets items in it compares ages.
  *

@@ -3,7 +3,8 @@
  *
  *   posted      each receive is in the table of its class; a message asks each class that has
  *               receives, and takes the oldest answer;
- *   unexpected  a class has a table over all messages once a receive of this class has looked.
+ *   unexpected  a class has a table over all messages once it pays: while its receives find soon
+ *               what they look for, they look through the list.
  *
  * Each side is also a list of its items by age. Where items are matched in the order they came, its
  * head is all one needs, and no table is kept: as soon as the head does not fit, the tables take up
@@ -19,7 +20,10 @@
 #include "match/engine.h"
 #include "match/flat.h"
 
-enum { STREAK = 8 }; /* from here on the next item wanted is thought to be the oldest again */
+enum {
+    STREAK = 8,   /* from here on the next item wanted is thought to be the oldest again */
+    PATIENCE = 2, /* message_search */
+};
 
 #define RARE static __attribute__((noinline, cold))
 
@@ -98,14 +102,36 @@ static inline bool message_index(flat *f, flat_way *w, sk_item *msg)
     return false;
 }
 
-/* Bring the table of a class up to date. Returns the oldest message it could not take, or NULL. */
-RARE sk_item *message_update(flat *f, flat_way *w)
+/* The oldest message that the table of a class does not know. The way there counts as looking. */
+static sk_item *message_unknown(const flat *f, flat_way *w)
 {
-    sk_item *msg = f->side[SK_UNEXPECTED].all.tail;
-    while (msg->prev && msg->prev->age >= w->known)
-        msg = msg->prev;
-    while (msg && message_index(f, w, msg))
-        msg = msg->next;
+    const sk_queue *all = &f->side[SK_UNEXPECTED].all;
+    if (all->head->age >= w->known)
+        return all->head;
+    sk_item *msg = all->tail;
+    for (; msg->prev->age >= w->known; msg = msg->prev)
+        w->debt++;
+    return msg;
+}
+
+/* Look through what the table of a class does not know. To take it up costs as much as to look at
+ * it PATIENCE times, so that is done when it has been looked at so often. Then the table may know,
+ * and what is looked through is what there was no memory for. */
+RARE sk_item *message_search(flat *f, flat_way *w, const sk_item *recv, uint64_t *looked)
+{
+    const flat_table *t = &w->table[SK_UNEXPECTED];
+    uint64_t lag = f->side[SK_UNEXPECTED].all.tail->age - w->known + 1, before = *looked;
+    sk_item *msg = message_unknown(f, w);
+    if (w->debt > PATIENCE * lag) {
+        while (msg && message_index(f, w, msg))
+            msg = msg->next;
+        w->debt = 0;
+        const sk_link *link = t->keys ? flat_table_find(t, recv, looked) : NULL;
+        if (link)
+            return link->item;
+    }
+    msg = sk_queue_find(msg, SK_UNEXPECTED, recv, looked);
+    w->debt += *looked - before;
     return msg;
 }
 
@@ -150,13 +176,11 @@ static inline sk_item *message_find(flat *f, const sk_item *recv, uint64_t *look
     flat_way *w = f->recent = way_of(f, recv);
     if (!w)
         return sk_queue_find(all->head, SK_UNEXPECTED, recv, looked);
-    sk_item *unknown = all->tail->age < w->known ? NULL : message_update(f, w);
-    if (w->table[SK_UNEXPECTED].keys) {
-        const sk_link *link = flat_table_find(&w->table[SK_UNEXPECTED], recv, looked);
-        if (link)
-            return link->item;
-    }
-    return unknown ? sk_queue_find(unknown, SK_UNEXPECTED, recv, looked) : NULL;
+    const flat_table *t = &w->table[SK_UNEXPECTED];
+    const sk_link *link = t->keys ? flat_table_find(t, recv, looked) : NULL;
+    if (link)
+        return link->item;
+    return all->tail->age < w->known ? NULL : message_search(f, w, recv, looked);
 }
 
 static sk_item *flat_find(void *self, sk_side which, const sk_item *item, uint64_t *looked)

@@ -12,6 +12,7 @@ enum { FLAT_WAYS = 16 };
 typedef struct flat_way {
     flat_table table[SK_NSIDES];
     uint64_t known;        /* messages older than this are in their table */
+    uint64_t debt;         /* messages that searches had to look at since it was up to date */
     struct flat_way *next; /* of those with receives */
 } flat_way;
 

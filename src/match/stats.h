@@ -17,18 +17,19 @@ typedef struct sk_side_stats {
 } sk_side_stats;
 
 typedef struct sk_match_stats {
-    sk_side_stats kind[SK_STATS_KINDS][SK_STATS_SIDES]; /* by kind of the searching or added item; SK_ANY_KIND counts as 0 */
-    uint64_t length[SK_STATS_SIDES];     /* now */
-    uint64_t max_length[SK_STATS_SIDES]; /* ever */
-    double mean_length[SK_STATS_SIDES];  /* over the searches of that queue */
-    uint64_t queues;                     /* dedicated queues the engine has made, both sides together (list: 0) */
+    sk_side_stats kind[SK_STATS_KINDS][SK_STATS_SIDES]; /* by kind of the searching or added item;
+                                                           SK_ANY_KIND counts as 0 */
+    uint64_t length[SK_STATS_SIDES];                    /* now */
+    uint64_t max_length[SK_STATS_SIDES];                /* ever */
+    double mean_length[SK_STATS_SIDES];                 /* over the searches of that queue */
+    uint64_t queues; /* dedicated queues the engine has made, both sides together (list: 0) */
     uint64_t queues_coll[SK_STATS_SIDES], queues_p2p[SK_STATS_SIDES];
-    uint64_t bytes;                      /* memory of the engine, without the items */
-    uint64_t contended;                  /* operations that had to wait for the lock */
+    uint64_t bytes;     /* memory of the engine, without the items */
+    uint64_t contended; /* operations that had to wait for the lock */
 } sk_match_stats;
 
 /* A table; `kind_name` (may be NULL) names kinds. */
-void sk_match_stats_print(const sk_match_stats *s, const char *engine, const char *(*kind_name)(unsigned kind),
-                          FILE *to);
+void sk_match_stats_print(const sk_match_stats *s, const char *engine,
+                          const char *(*kind_name)(unsigned kind), FILE *to);
 
 #endif

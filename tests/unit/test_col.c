@@ -71,6 +71,27 @@ static void unexpected_messages_are_profiled_on_their_own(void **state)
     rig_free(r);
 }
 
+/* Of 32 queues the first kind takes all that it wants, which is all; the second shares them. */
+static void kind_that_finds_no_queues_left_shares_the_largest_level(void **state)
+{
+    (void)state;
+    sk_match_config tight = {.nranks = 1024, .kc = 1, .kp = 1};
+    rig *r = rig_new(&sk_engine_col_pnp, &tight);
+    for (uint32_t call = 1; call <= 4; call++)
+        call_in_reverse(r, call % 2 ? GATHER : REDUCE, 4, call, 64);
+    assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 32);
+    for (uint32_t i = 0; i < 64; i++) {
+        rig_post(r, part(GATHER, 4, 5, i));
+        rig_post(r, part(REDUCE, 4, 6, i));
+    }
+    assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 32);
+    r->looked = 0;
+    for (uint32_t i = 64; i-- > 0;)
+        assert_int_equal(rig_deliver(r, part(REDUCE, 4, 6, i)), 4 * 128 + 2 * i + 1);
+    assert_int_equal(r->looked, 32 * 4 + 32 * 2);
+    rig_free(r);
+}
+
 static void more_queues_make_a_level_and_fewer_do_not(void **state)
 {
     (void)state;
@@ -219,10 +240,13 @@ static void cap_clamps_what_a_call_wants(void **state)
     assert_int_equal(rig_stats(r).queues, 5);
     call_in_reverse(r, REDUCE, 4, 3, 9);
     call_in_reverse(r, REDUCE, 4, 4, 9);
+    assert_int_equal(rig_stats(r).queues, 5); /* of the 2 that are left it wants none: see above */
+    rig_free(r);
+
+    r = rig_new(&sk_engine_col_pnp, &(sk_match_config){.nranks = 50, .kc = 1, .kp = 9});
+    for (uint32_t call = 1; call <= 4; call++)
+        call_in_reverse(r, GATHER, call < 3 ? 4 : 5, call, 90);
     assert_int_equal(rig_stats(r).queues, 7); /* the root of 50 */
-    call_in_reverse(r, GATHER, 5, 5, 90);
-    call_in_reverse(r, GATHER, 5, 6, 90);
-    assert_int_equal(rig_stats(r).queues, 7);
     rig_free(r);
 }
 
@@ -242,6 +266,7 @@ int main(void)
         cmocka_unit_test(cap_is_k_times_the_root_of_n),
         cmocka_unit_test(first_call_is_profiled_and_the_second_gets_queues),
         cmocka_unit_test(unexpected_messages_are_profiled_on_their_own),
+        cmocka_unit_test(kind_that_finds_no_queues_left_shares_the_largest_level),
         cmocka_unit_test(more_queues_make_a_level_and_fewer_do_not),
         cmocka_unit_test(oldest_wins_across_levels_and_the_profiling_queue),
         cmocka_unit_test(any_source_gets_the_oldest_message_of_all_queues),
