@@ -38,7 +38,7 @@ exported() {
     local lib names bad=0
     for lib in "$build"/lib/libskein-*.so; do
         names=$(nm -D --defined-only "$lib" | awk '{print $3}' |
-            grep -vE '^(P?MPIX?_|p?mpix?_|skein_|ucp_worker_progress$)')
+            grep -vE '^(P?MPIX?_|p?mpix?_|skein_|ucp_worker_progress$|fi_prov_ini$)')
         if [ -n "$names" ]; then
             echo "$lib exports" $names
             bad=1

@@ -74,24 +74,68 @@ static void a_board_knows_its_room_and_refuses_other_sizes(void **state)
 
 /* ---- bays ---- */
 
-static void bays_of_turns_not_passed_do_not_overlap(void **state)
+static const int64_t some_rooms[] = {524288, 524288, 0,    48,     49,    257, 300, 2048,
+                                     131072, 131072, 2048, 524288, 16384, 48,  48};
+enum { SOME = sizeof some_rooms / sizeof some_rooms[0] };
+
+static void fill_bays(const mates *s, uint32_t turn)
+{
+    for (int mate = 0; mate <= 2; mate++)
+        memset(sk_board_bay(s->b[0], turn, mate), (int)(3 * turn) + mate, (size_t)some_rooms[turn]);
+}
+
+static void check_bays(const mates *s, uint32_t turn)
+{
+    for (int mate = 0; mate <= 2; mate++) {
+        const unsigned char *bay = sk_board_bay(s->b[1], turn, mate);
+        for (int64_t i = 0; i < some_rooms[turn]; i++)
+            if (bay[i] != 3 * turn + (unsigned)mate)
+                fail_msg("byte %lld of mate %d in turn %u", (long long)i, mate, turn);
+    }
+}
+
+/* A mate has two at once, no more, and waits for the others before it uses a bay again. */
+static void bays_of_two_turns_in_a_row_do_not_overlap(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 3; all++) {
+        mates s = mates_new(2, (sk_pause){0});
+        for (uint32_t t = 0; t < SOME; t++) {
+            mates_turn(&s, some_rooms[t], all == 2 ? t % 2 == 1 : all == 1);
+            fill_bays(&s, t);
+            if (t == 0)
+                continue;
+            check_bays(&s, t - 1);
+            check_bays(&s, t);
+        }
+        mates_free(&s);
+    }
+}
+
+static void turns_that_a_mate_leaves_out_are_counted(void **state)
 {
     (void)state;
     mates s = mates_new(2, (sk_pause){0});
-    const int64_t rooms[] = {524288, 0, 48, 49, 524288, 2048, 131072, 256, 16384, 257};
-    enum { TURNS = sizeof rooms / sizeof rooms[0] };
-    for (uint32_t t = 0; t < TURNS; t++) {
-        mates_turn(&s, rooms[t], false);
-        for (int mate = 0; mate <= 2; mate++)
-            memset(sk_board_bay(s.b[0], t, mate), (int)(3 * t) + mate, (size_t)rooms[t]);
+    for (int call = 0; call < 3000; call++) {
+        for (int i = 0; i < 2; i++)
+            sk_board_begin(s.b[i], 0);
+        sk_board_turn(s.b[0], call % 300, false); /* mate 0 has no part in the second one, */
+        sk_board_open(s.b[0], 0);
+        memset(sk_board_bay(s.b[0], 0, 0), call, (size_t)(call % 300));
+        sk_board_publish(s.b[0], 0);
+        sk_board_pass(s.b[0], 1 + call % 3);
+        sk_board_turn(s.b[1], call % 300, false);
+        assert_true(sk_board_await(s.b[1], 0, 0));
+        const unsigned char *bay = sk_board_bay(s.b[1], 0, 0);
+        for (int i = 0; i < call % 300; i++)
+            assert_int_equal(bay[i], call & 255);
+        if (call % 2) /* but mate 1 has, at times */
+            for (int i = 1; i < 1 + call % 3; i++) {
+                sk_board_turn(s.b[1], 60, false);
+                sk_board_publish(s.b[1], (uint32_t)i);
+            }
+        sk_board_pass(s.b[1], 1 + call % 3);
     }
-    for (uint32_t t = 0; t < TURNS; t++)
-        for (int mate = 0; mate <= 2; mate++) {
-            const unsigned char *bay = sk_board_bay(s.b[1], t, mate);
-            for (int64_t i = 0; i < rooms[t]; i++)
-                if (bay[i] != 3 * t + (unsigned)mate)
-                    fail_msg("byte %lld of mate %d in turn %u", (long long)i, mate, t);
-        }
     mates_free(&s);
 }
 
@@ -198,7 +242,8 @@ int main(void)
         cmocka_unit_test(less_memory_means_less_room),
         cmocka_unit_test(no_cap_below_zero_is_enough),
         cmocka_unit_test(a_board_knows_its_room_and_refuses_other_sizes),
-        cmocka_unit_test(bays_of_turns_not_passed_do_not_overlap),
+        cmocka_unit_test(bays_of_two_turns_in_a_row_do_not_overlap),
+        cmocka_unit_test(turns_that_a_mate_leaves_out_are_counted),
         cmocka_unit_test(who_publishes_last_is_told_so_of_every_turn),
         cmocka_unit_test(one_mate_is_last_in_every_turn_that_all_publish),
         cmocka_unit_test(mates_see_that_their_signs_differ),

@@ -222,6 +222,25 @@ static void a_run_with_an_error_still_publishes_and_passes(void **state)
     free_world(w);
 }
 
+static void near_messages_pass_between_mates(void **state)
+{
+    (void)state;
+    world *w = new_world();
+    turn_of_all(w, 8, false);
+    for (int r = 0; r < RANKS; r += 2) {
+        sk_send_near(w->s[r], bytes_of(SK_SEND, 0, 6), (r + 2) % 6);
+        sk_recv_near(w->s[r], bytes_of(SK_RECV, 0, 6), (r + 4) % 6);
+    }
+    sk_send_near(w->s[1], bytes_of(SK_SEND, 8, 3), 3);
+    sk_recv_near(w->s[3], bytes_of(SK_RECV, 5, 3), 1);
+    assert_int_equal(play(w), SK_OK);
+    for (int r = 0; r < RANKS; r += 2)
+        assert_memory_equal(w->recv[r], w->send[(r + 4) % 6], 6);
+    assert_memory_equal(w->recv[3] + 5, w->send[1] + 8, 3);
+    assert_int_equal(sk_local_messages(w->l), 4);
+    free_world(w);
+}
+
 /* ---- what the in-process wire complains of ---- */
 
 static void complains(world *w, sk_status st, const char *why)
@@ -252,6 +271,25 @@ static void taking_from_another_node_is_an_error(void **state)
     complains(w, SK_WIRE, "of another node");
 }
 
+static void a_near_message_to_another_node_is_an_error(void **state)
+{
+    (void)state;
+    world *w = new_world();
+    turn_of_all(w, 8, false);
+    sk_send_near(w->s[0], bytes_of(SK_SEND, 0, 4), 1);
+    complains(w, SK_WIRE, "ranks 0 and 1 are no mates");
+}
+
+static void a_message_that_is_near_to_one_end_only_is_an_error(void **state)
+{
+    (void)state;
+    world *w = new_world();
+    turn_of_all(w, 8, false);
+    sk_send_near(w->s[0], bytes_of(SK_SEND, 0, 4), 2);
+    sk_recv(w->s[2], bytes_of(SK_RECV, 0, 4), 0);
+    complains(w, SK_WIRE, "from rank 0 to rank 2 is near to one of them");
+}
+
 static void waiting_for_what_is_never_published_is_a_deadlock(void **state)
 {
     (void)state;
@@ -265,12 +303,12 @@ static void common_bytes_of_a_mate_are_read_only_after_waiting_for_it(void **sta
 {
     (void)state;
     world *w = new_world();
-    int t = turn_of_all(w, 8, false);
+    int t = turn_of_all(w, 8, true);
     sk_copy(w->s[0], bytes_of(SK_SEND, 0, 4), sk_common(t, 0, 4));
     sk_fence(w->s[0]);
-    sk_publish(w->s[0], t);
+    for (int r = 0; r < RANKS; r++)
+        sk_publish(w->s[r], t);
     sk_meet_mates(w->s[2], t, 1, 2); /* itself, not rank 0 */
-    sk_publish(w->s[2], t);
     sk_fence(w->s[2]);
     sk_copy(w->s[2], sk_common(t, 0, 4), bytes_of(SK_RECV, 0, 4));
     complains(w, SK_WIRE, "rank 2 reads turn 0 without waiting for rank 0");
@@ -280,12 +318,13 @@ static void common_bytes_have_one_writer(void **state)
 {
     (void)state;
     world *w = new_world();
-    int t = turn_of_all(w, 8, false);
+    int t = turn_of_all(w, 8, true);
     for (int r = 0; r < 4; r += 2) {
         sk_copy(w->s[r], bytes_of(SK_SEND, 0, 4), sk_common(t, r, 4));
         sk_fence(w->s[r]);
-        sk_publish(w->s[r], t);
     }
+    for (int r = 0; r < RANKS; r++)
+        sk_publish(w->s[r], t);
     complains(w, SK_WIRE, "ranks 0 and 2 both write byte 2 of turn 0");
 }
 
@@ -390,6 +429,9 @@ int main(void)
         cmocka_unit_test(turns_follow_each_other_in_a_pipeline),
         cmocka_unit_test(nobody_runs_ahead_by_more_than_two_turns),
         cmocka_unit_test(a_run_with_an_error_still_publishes_and_passes),
+        cmocka_unit_test(near_messages_pass_between_mates),
+        cmocka_unit_test(a_near_message_to_another_node_is_an_error),
+        cmocka_unit_test(a_message_that_is_near_to_one_end_only_is_an_error),
         cmocka_unit_test(reading_what_nobody_wrote_is_an_error),
         cmocka_unit_test(taking_from_another_node_is_an_error),
         cmocka_unit_test(waiting_for_what_is_never_published_is_a_deadlock),

@@ -170,6 +170,37 @@ static const sk_wire_ops ops = {.send = do_send,
                                 .settle = do_settle,
                                 .pass = do_pass};
 
+static sk_status near_send(sk_wire *w, sk_part from, int peer)
+{
+    (void)from;
+    note(w, "pour", peer);
+    return SK_OK;
+}
+
+static sk_status near_recv(sk_wire *w, sk_part to, int peer)
+{
+    (void)to;
+    note(w, "draw", peer);
+    return SK_OK;
+}
+
+static sk_status near_finish(sk_wire *w)
+{
+    note(w, "over", 0);
+    return ((notes *)w)->bad;
+}
+
+static sk_status near_take(sk_wire *w, uint32_t turn, int rank, sk_part bay, sk_part to)
+{
+    (void)turn, (void)to;
+    ((notes *)w)->folded = bay;
+    note(w, "take", rank);
+    return ((notes *)w)->bad;
+}
+
+static const sk_near_ops near = {
+    .send = near_send, .recv = near_recv, .finish = near_finish, .take = near_take};
+
 /* A bit of everything, in two turns. */
 static sk_sched *many_steps(void)
 {
@@ -317,6 +348,35 @@ static void a_round_of_one_message_is_an_exchange_with_turns_too(void **state)
     sk_sched_free(s);
 }
 
+static void near_messages_have_operations_of_their_own(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    int t = sk_turn(s, 64, false);
+    sk_take(s, 2, sk_bay(t, 5, 3), bytes_of(SK_RECV, 0, 3));
+    sk_send_near(s, bytes_of(SK_SEND, 0, 4), 1);
+    sk_fence(s);
+    sk_recv_near(s, bytes_of(SK_RECV, 0, 4), 2);
+    sk_send(s, bytes_of(SK_SEND, 0, 4), 3);
+    sk_fence(s);
+    sk_send(s, bytes_of(SK_SEND, 0, 4), 4);
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    for (int bad = 0; bad < 2; bad++) {
+        notes n = {.wire.ops = &ops, .wire.near = &near, .bad = bad ? SK_TRUNCATE : SK_OK};
+        sk_run r;
+        sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+        assert_int_equal(sk_run_wait(&r), bad ? SK_TRUNCATE : SK_OK);
+        assert_string_equal(n.text,
+                            "pour1 take2 over0 finish0 pass1 draw2 send3 over0 finish0 out4 in-1 ");
+        assert_ptr_equal(n.folded.at, (void *)5);
+    }
+    notes none = {.wire.ops = &ops};
+    sk_run r;
+    sk_run_init(&r, s, &none.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_wait(&r), SK_WIRE);
+    sk_sched_free(s);
+}
+
 static void turns_that_this_rank_has_no_part_in_are_passed(void **state)
 {
     (void)state;
@@ -342,6 +402,7 @@ int main(void)
         cmocka_unit_test(an_error_skips_the_step_and_the_run_goes_on),
         cmocka_unit_test(a_wire_without_such_a_bay_gets_no_bytes),
         cmocka_unit_test(a_round_of_one_message_is_an_exchange_with_turns_too),
+        cmocka_unit_test(near_messages_have_operations_of_their_own),
         cmocka_unit_test(turns_that_this_rank_has_no_part_in_are_passed),
     };
     return RUN(tests);

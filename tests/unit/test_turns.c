@@ -161,6 +161,8 @@ static void print_shows_the_steps_of_turns(void **state)
     sk_read(s, 7, sk_bay(t, 48, SK_PLACE), 1ll << 33, bytes_of(SK_RECV, 20, 7));
     sk_fence(s);
     sk_settle(s, t);
+    sk_send_near(s, bytes_of(SK_SEND, 0, 99), 7);
+    sk_recv_near(s, bytes_of(SK_RECV, 1, 98), 6);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     char *text = NULL;
     size_t size = 0;
@@ -181,6 +183,8 @@ static void print_shows_the_steps_of_turns(void **state)
                         "  meet   mates 0..3 turn 0\n"
                         "  read   <- 7     from byte 8589934592 of bay 0[48 +16] to recv[20 +7]\n"
                         "round 2\n"
+                        "  near   <- 6     recv[1 +98]\n"
+                        "  near   -> 7     send[0 +99]\n"
                         "  settle          turn 0\n"
                         "turn 0: bays of 64 bytes, all publish\n"
                         "scratch 0 bytes\n");
@@ -373,6 +377,46 @@ static void mates_below_zero(sk_sched *s)
     sk_meet_mates(s, sk_turn(s, 64, false), -1, 2);
 }
 
+static void common_written_in_a_turn_that_not_all_publish(sk_sched *s)
+{
+    int t = sk_turn(s, 64, false);
+    sk_copy(s, mine(8), sk_common(t, 0, 8));
+    sk_fence(s);
+    sk_publish(s, t);
+}
+
+static void near_without_turns(sk_sched *s)
+{
+    sk_send_near(s, mine(8), 1);
+}
+
+static void near_with_holes(sk_sched *s)
+{
+    sk_turn(s, 64, false);
+    sk_recv_near(s, (sk_span){.len = 6, .type = HOLEY, .buf = SK_RECV}, 1);
+}
+
+static void near_to_nobody(sk_sched *s)
+{
+    sk_turn(s, 64, false);
+    sk_send_near(s, mine(8), -2);
+}
+
+static void two_near_to_one_mate(sk_sched *s)
+{
+    sk_turn(s, 64, false);
+    sk_send_near(s, mine(8), 1);
+    sk_send_near(s, mine(8), 2);
+    sk_send_near(s, mine(4), 1);
+}
+
+static void two_near_from_one_mate(sk_sched *s)
+{
+    sk_turn(s, 64, false);
+    sk_recv_near(s, bytes_of(SK_RECV, 0, 4), 1);
+    sk_recv_near(s, bytes_of(SK_RECV, 4, 4), 1);
+}
+
 static void broken_rules_are_refused(void **state)
 {
     (void)state;
@@ -403,7 +447,13 @@ static void broken_rules_are_refused(void **state)
                                        fold_of_no_mates,
                                        fold_of_the_common_bay,
                                        fold_of_two_types,
-                                       mates_below_zero};
+                                       mates_below_zero,
+                                       common_written_in_a_turn_that_not_all_publish,
+                                       near_without_turns,
+                                       near_with_holes,
+                                       near_to_nobody,
+                                       two_near_to_one_mate,
+                                       two_near_from_one_mate};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sk_sched *s = unit_sched();
         bad[i](s);
@@ -414,6 +464,33 @@ static void broken_rules_are_refused(void **state)
     sk_sched *s = unit_sched();
     sk_turn(s, -1, false);
     assert_int_equal(sk_sched_freeze(s), SK_TOOBIG);
+    sk_sched_free(s);
+}
+
+static void a_round_may_have_a_near_message_each_way_beside_others(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    char kinds[32];
+    sk_turn(s, 64, false);
+    for (int i = 0; i < 2; i++) {
+        sk_send_near(s, bytes_of(SK_SEND, 0, 8), 1);
+        sk_send_near(s, bytes_of(SK_SEND, 0, 8), 2);
+        sk_send_near(s, bytes_of(SK_SEND, 0, 0), 1); /* nothing */
+        sk_recv_near(s, bytes_of(SK_RECV, 0, 8), 1);
+        sk_send(s, bytes_of(SK_SEND, 0, 8), 1);
+        sk_send(s, bytes_of(SK_SEND, 0, 8), 1);
+        sk_fence(s);
+    }
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        kinds_of(s, i, kinds);
+        assert_string_equal(kinds, "rssss");
+    }
+    sk_sched_stats n = sk_sched_count(s);
+    assert_int_equal(n.sends, 8);
+    assert_int_equal(n.recvs, 2);
+    assert_false(sk_sched_view(s)->straight);
     sk_sched_free(s);
 }
 
@@ -446,9 +523,11 @@ static void bays_are_memory_that_steps_of_a_round_must_not_share(void **state)
     char why[128];
     for (int clash = 0; clash < 2; clash++) {
         sk_sched *s = unit_sched();
-        int t = sk_turn(s, 64, false);
+        int t = sk_turn(s, 64, true);
         sk_copy(s, bytes_of(SK_SEND, 0, 8), sk_bay(t, 0, 8));
         sk_copy(s, bytes_of(SK_SEND, 8, 8), clash ? sk_bay(t, 4, 8) : sk_common(t, 4, 8));
+        sk_fence(s);
+        sk_publish(s, t);
         assert_int_equal(sk_sched_freeze(s), SK_OK);
         assert_int_equal(sk_sched_disjoint(s, why, sizeof why), !clash);
         sk_sched_free(s);
@@ -487,6 +566,7 @@ int main(void)
         cmocka_unit_test(counts_of_takes_and_turns),
         cmocka_unit_test(print_shows_the_steps_of_turns),
         cmocka_unit_test(broken_rules_are_refused),
+        cmocka_unit_test(a_round_may_have_a_near_message_each_way_beside_others),
         cmocka_unit_test(what_is_exposed_may_be_settled_or_met_in_a_later_turn),
         cmocka_unit_test(bays_are_memory_that_steps_of_a_round_must_not_share),
         cmocka_unit_test(what_is_exposed_must_not_be_written_before_it_is_settled),

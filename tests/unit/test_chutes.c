@@ -1,0 +1,205 @@
+/* Messages between mates of a board: mates in one thread, where one message at a time can be over
+ * before its receiver comes, and mates that are threads. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/chutes.h"
+#include "board/words.h"
+
+enum { MATES = 5, MOST = 300000, SHORT = 4096 };
+#if defined(__SANITIZE_THREAD__)
+enum { ROUNDS = 12 };
+#else
+enum { ROUNDS = 60 };
+#endif
+
+typedef struct team {
+    void *mem;
+    sk_chutes *x[MATES];
+    int n;
+} team;
+
+static team team_new(int n, int64_t piece)
+{
+    size_t bytes = (sk_chutes_bytes(n, piece) + 63) / 64 * 64;
+    team t = {.mem = aligned_alloc(64, bytes), .n = n};
+    assert_non_null(t.mem);
+    memset(t.mem, 0, bytes);
+    for (int i = 0; i < n; i++) {
+        t.x[i] = sk_chutes_new(t.mem, n, i, piece);
+        assert_non_null(t.x[i]);
+    }
+    return t;
+}
+
+static void team_free(team *t)
+{
+    for (int i = 0; i < t->n; i++)
+        sk_chutes_free(t->x[i]);
+    free(t->mem);
+}
+
+/* ---- in one thread ---- */
+
+static void a_message_that_fits_into_the_stock_need_not_be_received_yet(void **state)
+{
+    (void)state;
+    team t = team_new(2, SHORT);
+    char in[3 * SHORT + 5], out[3 * SHORT + 5];
+    for (int k = 0; k < 100; k++) {
+        int64_t len = 1 + k * (int64_t)(sizeof in - 1) / 99;
+        words_write(in, len, k % 2, k);
+        sk_chutes_send(t.x[k % 2], 1 - k % 2, in, len);
+        assert_true(sk_chutes_finish(t.x[k % 2], &(sk_pause){0}));
+        memset(out, 0, sizeof out);
+        sk_chutes_recv(t.x[1 - k % 2], k % 2, out, len);
+        assert_true(sk_chutes_finish(t.x[1 - k % 2], &(sk_pause){0}));
+        assert_memory_equal(in, out, len);
+        if (len < (int64_t)sizeof out)
+            assert_int_equal(out[len], 0);
+    }
+    team_free(&t);
+}
+
+/* The next ones are not harmed. */
+static void a_message_of_another_length_is_told(void **state)
+{
+    (void)state;
+    enum { TRIES = 5 };
+    static const int64_t sent[TRIES] = {100, 8000, 8000, 4097, 12000},
+                         wanted[TRIES] = {101, 7999, 50, 12000, 4096};
+    for (int i = 0; i < TRIES; i++) {
+        team t = team_new(2, SHORT);
+        char in[12000], out[12001];
+        for (int k = 0; k < 2; k++) {
+            int64_t room = k == 0 ? wanted[i] : sent[i], len = room < sent[i] ? room : sent[i];
+            words_write(in, sent[i], 0, k);
+            memset(out, 0, sizeof out);
+            sk_chutes_send(t.x[0], 1, in, sent[i]);
+            assert_true(sk_chutes_finish(t.x[0], &(sk_pause){0}));
+            sk_chutes_recv(t.x[1], 0, out, room);
+            assert_int_equal(sk_chutes_finish(t.x[1], &(sk_pause){0}), k == 1);
+            assert_memory_equal(in, out, len);
+            assert_int_equal(out[len], 0);
+        }
+        team_free(&t);
+    }
+}
+
+static void pieces_may_be_as_short_as_a_cache_line(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 300; n *= 7)
+        for (int64_t most = 64; most < 1 << 20; most *= 4)
+            assert_true(sk_chutes_bytes(n, most) <= sk_chutes_bytes(n, 4 * most));
+    team t = team_new(2, 64);
+    char in[1000], out[1000];
+    words_write(in, sizeof in, 0, 0);
+    sk_chutes_send(t.x[0], 1, in, sizeof in);
+    assert_true(sk_chutes_finish(t.x[0], &(sk_pause){0}));
+    sk_chutes_recv(t.x[1], 0, out, sizeof in);
+    assert_true(sk_chutes_finish(t.x[1], &(sk_pause){0}));
+    assert_memory_equal(in, out, sizeof in);
+    team_free(&t);
+}
+
+/* ---- in threads ---- */
+
+typedef struct mate {
+    sk_chutes *x;
+    sk_pause pause;
+    int n, me, errors;
+    uint64_t seed;
+    pthread_t thread;
+} mate;
+
+/* The length of a message, the same at both ends; 0: there is none. */
+static int64_t length(const mate *m, int from, int to, int round)
+{
+    uint64_t draw = words_draw(m->seed, round, 100 * from + to);
+    if (from == to || draw % 3 == 0)
+        return 0;
+    return 1 + (int64_t)((draw >> 8) % (draw % 3 == 1 ? SHORT : MOST));
+}
+
+/* Everybody with everybody, some with nobody. */
+static void *play(void *arg)
+{
+    mate *m = arg;
+    char *in = malloc((size_t)MATES * MOST), *out = malloc((size_t)MATES * MOST);
+    for (int round = 0; round < ROUNDS && in && out; round++) {
+        for (int i = 0; i < m->n; i++) {
+            int64_t give = length(m, m->me, i, round), get = length(m, i, m->me, round);
+            words_write(in + (size_t)i * MOST, give, m->me, 100 * round + i);
+            if (get)
+                sk_chutes_recv(m->x, i, out + (size_t)i * MOST, get);
+            if (give)
+                sk_chutes_send(m->x, i, in + (size_t)i * MOST, give);
+        }
+        m->errors += !sk_chutes_finish(m->x, &m->pause);
+        for (int i = 0; i < m->n; i++)
+            m->errors += !words_same(out + (size_t)i * MOST, length(m, i, m->me, round), i,
+                                     100 * round + m->me);
+    }
+    m->errors += !in || !out;
+    free(in);
+    free(out);
+    return NULL;
+}
+
+static void play_as(sk_pause_mode mode)
+{
+    for (int n = 2; n <= MATES; n++) {
+        team t = team_new(n, n % 2 ? SHORT : MOST);
+        mate m[MATES];
+        for (int i = 0; i < n; i++) {
+            m[i] = (mate){.x = t.x[i],
+                          .pause = {.mode = mode},
+                          .n = n,
+                          .me = i,
+                          .seed = 7 * (unsigned)n + (unsigned)mode};
+            assert_int_equal(pthread_create(&m[i].thread, NULL, play, &m[i]), 0);
+        }
+        int errors = 0;
+        for (int i = 0; i < n; i++) {
+            pthread_join(m[i].thread, NULL);
+            errors += m[i].errors;
+        }
+        assert_int_equal(errors, 0);
+        team_free(&t);
+    }
+}
+
+static void threads_that_spin_get_their_messages(void **state)
+{
+    (void)state;
+    play_as(SK_PAUSE_SPIN);
+}
+
+static void threads_that_yield_get_their_messages(void **state)
+{
+    (void)state;
+    play_as(SK_PAUSE_YIELD);
+}
+
+static void threads_that_sleep_get_their_messages(void **state)
+{
+    (void)state;
+    play_as(SK_PAUSE_SLEEP);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_that_fits_into_the_stock_need_not_be_received_yet),
+        cmocka_unit_test(a_message_of_another_length_is_told),
+        cmocka_unit_test(pieces_may_be_as_short_as_a_cache_line),
+        cmocka_unit_test(threads_that_spin_get_their_messages),
+        cmocka_unit_test(threads_that_yield_get_their_messages),
+        cmocka_unit_test(threads_that_sleep_get_their_messages),
+    };
+    return RUN(tests);
+}
