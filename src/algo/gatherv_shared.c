@@ -1,10 +1,10 @@
-/* gatherv_shared.c: every rank's bay is a slot for its block; the root reads long blocks where they
- * lie, or gets them as messages.
- * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
- * turns  3, for tiny, short and long blocks    steps  2 or 3; p at the root
+/* gatherv_shared.c: every rank's bay is a slot for its block; long blocks are near messages.
+ * cost   2 copies of a byte    good for  one node
+ * turns  2, for tiny and for short blocks    steps  2 or 3; p at the root
  * scratch  long blocks whose type is not contiguous, which has no bound that all know
  *
- * Nobody waits for the root but the owners of blocks that it reads. */
+ * Nobody waits for the root but the owners of blocks that are longer than what a rank may have
+ * under way. */
 #include "algo/algo.h"
 #include "algo/phase_share.h"
 
@@ -21,11 +21,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_slots x = {.nslots = 1,
-                  .size = slot_size(c),
-                  .tiny = SK_SHARE_INLINE,
-                  .big = sk_slots_big(c, 1),
-                  .nbig = 1};
+    sk_slots x = {.nslots = 1, .size = slot_size(c), .tiny = SK_SHARE_INLINE};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.in = (sk_lane){.row = from.row, .n = from.n, .first = c->root + 1};
@@ -36,16 +32,10 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
-static int64_t scratch(const sk_call *c)
-{
-    return sk_slots_scratch(c, 1);
-}
-
 const sk_algo sk_gatherv_shared = {
     .name = "shared",
     .coll = SK_GATHERV,
-    .about = "short blocks through shared memory, long ones direct; one node",
+    .about = "through shared memory; one node",
     .fits = fits,
-    .scratch = scratch,
     .build = build,
 };

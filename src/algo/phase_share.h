@@ -94,9 +94,9 @@ sk_span sk_share_place(int turn);
 void sk_share_settle(sk_sched *s, int turn);
 
 /* ---- blocks whose sizes only their two ends know ----
- * In the bay of its sender each block has a slot of agreed size, and perhaps others of other sizes
- * in turns of their own. One that is too long for all goes straight: its receiver reads it, or it
- * is a message. Both ends know its size, so both agree. */
+ * In the bay of its sender each block has a slot of agreed size, and perhaps a smaller one in a
+ * turn of its own. One that is too long for them is a near message. Both ends know its size, so
+ * both agree, and the others need not know. */
 typedef struct sk_lane { /* blocks 0 .. n-1 of a row, to or from ranks that follow each other */
     sk_row row;
     int n, first;
@@ -108,18 +108,7 @@ typedef struct sk_slots {
     int slot;   /* block i of `in` is in slot (slot - i) of its sender's bay, or in the only one */
     int64_t size; /* of a slot */
     int64_t tiny; /* 0, or blocks up to this go through smaller slots, in a turn of their own */
-    int64_t big;  /* of slots in further turns, for parts of longer blocks, */
-    int nbig;     /* and how many turns these are, SK_SLOTS_BIG at most */
 } sk_slots;
-
-enum { SK_SLOTS_BIG = 2 };
-
-/* The largest such slots that there is room for, if a bay has n of them. */
-int64_t sk_slots_big(const sk_call *c, int n);
-
-/* The scratch for blocks that have them; longer ones, which are read, have no bound that all know.
- */
-int64_t sk_slots_scratch(const sk_call *c, int n);
 
 /* A tiny block; bytes that come with the bell of their turn; of the smallest bays otherwise. */
 enum { SK_SHARE_TINY = 8, SK_SHARE_INLINE = 48, SK_SHARE_SMALL = 256 };

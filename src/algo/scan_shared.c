@@ -36,8 +36,11 @@ static void build_short(sk_sched *s, const sk_call *c)
         turn = sk_turn(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
     else
         turn = sk_share_vector(s, c, false);
-    if (c->rank > 0)
-        sk_fold_mates(s, 0, below(c), sk_elems_bay(c, turn, 0, n), sk_recv_elems(c, 0, n));
+    sk_span bay = sk_elems_bay(c, turn, 0, n), result = sk_recv_elems(c, 0, n);
+    if (c->rank > 0 && below(c) == 1)
+        sk_take(s, 0, bay, result);
+    else if (c->rank > 0)
+        sk_fold_mates(s, 0, below(c), bay, result);
 }
 
 typedef struct chunk {

@@ -1,6 +1,5 @@
-/* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are read where they lie,
- * or come as messages.
- * cost   2 copies of a byte of short blocks, 1 of long ones    good for  one node
+/* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are near messages.
+ * cost   2 copies of a byte    good for  one node
  * turns  2, one of them for tiny blocks    steps  1 for each block at the root, and 2 or 3; 1
  * elsewhere scratch  long blocks whose type is not contiguous, which has no bound that all know */
 #include "algo/algo.h"
@@ -46,7 +45,7 @@ static void build(sk_sched *s, const sk_call *c)
 const sk_algo sk_scatterv_shared = {
     .name = "shared",
     .coll = SK_SCATTERV,
-    .about = "short blocks through shared memory, long ones direct; one node",
+    .about = "through shared memory; one node",
     .fits = fits,
     .build = build,
 };

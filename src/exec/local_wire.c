@@ -15,7 +15,7 @@ struct waiting {
     int64_t *got;
     uint32_t pair;
     uint32_t next; /* index + 1, as everywhere here: 0 is none */
-    bool send, live;
+    bool send, near, live;
 };
 
 struct pair {
@@ -142,12 +142,17 @@ static sk_status post(local_wire *w, int src, int dst, waiting mine)
         return ok;
     if (src < 0 || src >= l->nranks || dst < 0 || dst >= l->nranks)
         return SK_BADARG;
+    if (mine.near && (!w->node || l->wires[src].node != l->wires[dst].node))
+        return sk_local_complain(l, "ranks %d and %d are no mates", src, dst);
     mine.pair = (uint32_t)dst * (uint32_t)l->nranks + (uint32_t)src;
     mine.live = true;
     pair *q = &l->pairs[mine.pair];
     uint32_t index = q->first;
     if (index && l->pool[index - 1].send != mine.send) {
         waiting other = l->pool[index - 1];
+        if (other.near != mine.near)
+            return sk_local_complain(l, "a message from rank %d to rank %d is near to one of them",
+                                     src, dst);
         q->first = other.next;
         l->pool[index - 1].next = l->pool_free;
         l->pool[index - 1].live = false;
@@ -182,6 +187,18 @@ static sk_status op_recv(sk_wire *w, sk_part to, int peer, int64_t *got)
 {
     local_wire *lw = (local_wire *)w;
     return post(lw, peer, lw->rank, (waiting){.part = to, .got = got});
+}
+
+static sk_status near_send(sk_wire *w, sk_part from, int peer)
+{
+    local_wire *lw = (local_wire *)w;
+    return post(lw, lw->rank, peer, (waiting){.part = from, .send = true, .near = true});
+}
+
+static sk_status near_recv(sk_wire *w, sk_part to, int peer)
+{
+    local_wire *lw = (local_wire *)w;
+    return post(lw, peer, lw->rank, (waiting){.part = to, .near = true});
 }
 
 /* Never waits, whatever `block` says: the other ranks live in the same thread. */
@@ -275,7 +292,9 @@ sk_wire *sk_local_wire(sk_local *l, int rank, const sk_type *types)
         .settle = sk_local_settle,
         .pass = sk_local_pass,
     };
-    l->wires[rank] = (local_wire){.wire.ops = &ops, .world = l, .types = types, .rank = rank};
+    static const sk_near_ops near = {.send = near_send, .recv = near_recv};
+    l->wires[rank] = (local_wire){
+        .wire.ops = &ops, .wire.near = &near, .world = l, .types = types, .rank = rank};
     return &l->wires[rank].wire;
 }
 

@@ -25,10 +25,16 @@ FOR_BOTH void post(sk_run *r, const sk_step *st, bool turns)
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_RECV:
-        sk_run_note(r, ops->recv(r->wire, sk_run_part(r, &st->b, turns), st->peer, NULL));
+        if (turns && st->packet)
+            sk_run_post_near(r, st);
+        else
+            sk_run_note(r, ops->recv(r->wire, sk_run_part(r, &st->b, turns), st->peer, NULL));
         break;
     case SK_STEP_SEND:
-        sk_run_note(r, ops->send(r->wire, sk_run_part(r, &st->a, turns), st->peer));
+        if (turns && st->packet)
+            sk_run_post_near(r, st);
+        else
+            sk_run_note(r, ops->send(r->wire, sk_run_part(r, &st->a, turns), st->peer));
         break;
     case SK_STEP_PRECV: {
         sk_part room = sk_run_packet_room(r, st->packet);
@@ -107,6 +113,8 @@ FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool turns)
                   *send = recv + rd->nrecv;
     if ((rd->nrecv && recv->kind != SK_STEP_RECV) || (rd->nsend && send->kind != SK_STEP_SEND))
         return false;
+    if (turns && ((rd->nrecv && recv->packet) || (rd->nsend && send->packet)))
+        return false;
     sk_part none = {0};
     sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, &send->a, turns) : none,
                                  rd->nsend ? send->peer : -1,
@@ -133,6 +141,8 @@ static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
     if (rd->nwait &&
         sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
         return SK_AGAIN;
+    if (r->near)
+        sk_run_end_near(r);
     sk_status st = SK_OK;
     while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, block)) == SK_AGAIN)
         if (!block)
@@ -148,22 +158,6 @@ static sk_status run_with_turns(sk_run *r, bool block)
     while (r->round < v->nrounds)
         if (round_with_turns(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
-    sk_run_pass(r, v->nturns);
-    return r->status;
-}
-
-/* The rounds only say in which order steps may be done, and so they stand. Mates may wait for this
- * rank to pass the turns that it has no part in. */
-static sk_status run_straight(sk_run *r)
-{
-    const struct sk_sched_view *v = r->sched;
-    sk_run_pass(r, v->rounds[0].passed);
-    for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++)
-        if (st->kind <= SK_STEP_RELAY || st->kind == SK_STEP_EXPOSE)
-            work(r, st, true);
-        else
-            sk_run_wait_step(r, st);
-    r->round = v->nrounds;
     sk_run_pass(r, v->nturns);
     return r->status;
 }
@@ -194,9 +188,10 @@ sk_status sk_run_poll(sk_run *r)
 sk_status sk_run_wait(sk_run *r)
 {
     if (r->sched->nturns) {
-        if (r->sched->straight && !r->round && !r->step)
-            return run_straight(r);
-        return run_with_turns(r, true);
+        if (!r->sched->straight || r->round || r->step)
+            return run_with_turns(r, true);
+        sk_run_straight(r);
+        return r->status;
     }
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];

@@ -17,6 +17,7 @@ typedef struct sk_run {
     uint32_t step;   /* of the heads, or of the waiting steps, of a round with turns */
     uint32_t passed; /* turns that are over */
     bool posted;     /* the round's transfers are under way */
+    bool near;       /* and some of them are near */
     sk_status status;
 } sk_run;
 

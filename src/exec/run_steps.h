@@ -51,7 +51,11 @@ sk_part sk_run_packet_room(const sk_run *r, uint32_t packet);   /* what a PRECV 
 /* Turns: run_turns.c. The heads or the waiting steps of a round, from where the last try left off:
  * SK_OK, or SK_AGAIN, never when `block` is set. Errors are noted. */
 SK_HOT sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
-SK_HOT void sk_run_wait_step(sk_run *r, const sk_step *st); /* one of them, waiting */
+SK_HOT void sk_run_straight(sk_run *r); /* all steps of a straight schedule, waiting */
 void sk_run_expose(sk_run *r, const sk_step *st);
+
+/* Near messages: run_turns.c. */
+void sk_run_post_near(sk_run *r, const sk_step *st);
+void sk_run_end_near(sk_run *r);
 
 #endif

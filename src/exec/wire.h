@@ -52,8 +52,19 @@ typedef struct sk_wire_ops {
     void (*pass)(sk_wire *w, uint32_t turns); /* turns below this one are over at this rank */
 } sk_wire_ops;
 
+/* What node mates have beside that: their messages need not go the way of the others. */
+typedef struct sk_near_ops {
+    sk_status (*send)(sk_wire *w, sk_part from, int peer);
+    sk_status (*recv)(sk_wire *w, sk_part to, int peer);
+    sk_status (*finish)(sk_wire *w); /* waits; NULL: that of sk_wire_ops ends these as well */
+
+    /* Optional: wait for a mate, and copy from its bay; as with `fold`, `at` of it is an offset. */
+    sk_status (*take)(sk_wire *w, uint32_t turn, int rank, sk_part bay, sk_part to);
+} sk_near_ops;
+
 struct sk_wire {
     const sk_wire_ops *ops;
+    const sk_near_ops *near; /* of a wire with turns */
 };
 
 #endif

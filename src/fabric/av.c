@@ -40,11 +40,11 @@ static int av_insert_one(sk_av *av, const void *bytes, fi_addr_t *out)
 {
     const char *why = "";
     sk_address name;
+    *out = FI_ADDR_NOTAVAIL;
     if (!av_grow(av))
         return FI_ENOMEM;
     fi_addr_t addr = av->naddrs++;
     av->number[addr] = SK_NOBODY;
-    *out = FI_ADDR_NOTAVAIL;
     if (sk_address_read(bytes, SK_ADDRESS_BYTES, &name, &why) != SK_OK) {
         FI_WARN(&sk_provider, FI_LOG_AV, "not an address of this provider: %s\n", why);
         return FI_EINVAL;

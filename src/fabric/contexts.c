@@ -12,7 +12,7 @@ static sk_recv **contexts_at(const sk_contexts *c, const void *context)
 static bool contexts_grow(sk_contexts *c)
 {
     sk_contexts big = {.size = c->size ? 2 * c->size : 256, .count = c->count};
-    big.bucket = calloc(big.size, sizeof *big.bucket);
+    big.bucket = calloc(big.size, sizeof(sk_recv *));
     if (!big.bucket)
         return false;
     for (size_t i = 0; i < c->size; i++)

@@ -146,6 +146,16 @@ static void ep_drop_queues(sk_ep *ep)
     ep->matcher = NULL;
 }
 
+static void ep_drop_sends(sk_ep *ep, const sk_chain *list)
+{
+    for (const sk_chain *at = list->next; at != list; at = at->next) {
+        sk_send *s = SK_CHAINED(at, sk_send, chain);
+        if (s->copy)
+            sk_buffers_put(&ep->buffers, s->copy, s->len);
+        sk_cq_release(ep->tx.cq);
+    }
+}
+
 /* What is under way ends here, without a word: the application has given it up. */
 static void ep_drop_peers(sk_ep *ep)
 {
@@ -153,15 +163,10 @@ static void ep_drop_peers(sk_ep *ep)
         sk_peer *p = ep->peer[i];
         if (!p)
             continue;
-        sk_chain *lists[] = {&p->sends, &p->streams, &p->offers}, *at;
-        for (int l = 0; l < 3; l++)
-            while ((at = sk_chain_pop(lists[l]))) {
-                sk_send *s = SK_CHAINED(at, sk_send, chain);
-                if (s->copy)
-                    sk_buffers_put(&ep->buffers, s->copy, s->len);
-                sk_cq_release(ep->tx.cq);
-            }
-        while ((at = sk_chain_pop(&p->takes)))
+        ep_drop_sends(ep, &p->sends);
+        ep_drop_sends(ep, &p->streams);
+        ep_drop_sends(ep, &p->offers);
+        for (const sk_chain *at = p->takes.next; at != &p->takes; at = at->next)
             sk_cq_release(ep->rx.cq);
         free(p);
     }

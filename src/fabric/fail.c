@@ -9,6 +9,15 @@ static void lose_sends(sk_ep *ep, sk_chain *list, int err)
         sk_send_end(ep, SK_CHAINED(list->next, sk_send, chain), err);
 }
 
+static void lose_notes(sk_ep *ep, sk_peer *p)
+{
+    for (sk_chain *at = p->notes.next, *next; at != &p->notes; at = next) {
+        next = at->next;
+        sk_pool_put(&ep->note_pool, SK_CHAINED(at, sk_note, chain));
+    }
+    sk_chain_init(&p->notes);
+}
+
 /* Reads under way are left: the lane tells of their end, and writes into their buffers until then.
  */
 static void lose_takes(sk_ep *ep, sk_peer *p, int err)
@@ -36,7 +45,6 @@ static void lose_posted(sk_ep *ep, uint32_t source, int err)
 
 void sk_peer_lose(sk_ep *ep, sk_peer *p, int err)
 {
-    sk_chain *at;
     if (p->state == SK_PEER_GONE || p->state == SK_PEER_SELF)
         return;
     FI_INFO(&sk_provider, FI_LOG_EP_DATA, "endpoint %016llx is gone: %s\n",
@@ -45,8 +53,7 @@ void sk_peer_lose(sk_ep *ep, sk_peer *p, int err)
     ep->ngone++;
     if (sk_chain_in(&p->busy))
         sk_chain_remove(&p->busy);
-    while ((at = sk_chain_pop(&p->notes)))
-        sk_pool_put(&ep->note_pool, SK_CHAINED(at, sk_note, chain));
+    lose_notes(ep, p);
     lose_sends(ep, &p->streams, err);
     lose_sends(ep, &p->offers, err);
     lose_sends(ep, &p->sends, err);

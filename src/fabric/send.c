@@ -5,8 +5,8 @@
 
 #include "fabric/endpoint.h"
 
-#define AT_TARGET (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE) /* completion waits for the receiver  \
-                                                              */
+/* With these, completion waits for the receiver. */
+#define AT_TARGET (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE)
 
 void sk_send_complete(sk_ep *ep, void *context, uint64_t flags)
 {

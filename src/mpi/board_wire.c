@@ -6,9 +6,12 @@
 
 #include "board/peek.h"
 
+static const sk_near_ops near_ops;
+
 void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
                        const struct sk_sched_view *v, uint32_t sign)
 {
+    w->base.near = &near_ops;
     w->board = b;
     w->mate = m->mate;
     w->turns = v->turns;
@@ -16,7 +19,8 @@ void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
     sk_board_begin(b, sign);
 }
 
-/* Turns are placed in order, when first used: those not yet passed must not be too many. */
+/* Turns are placed in order, when first used: those not yet passed must not be too many, and those
+ * that this rank passes without any use need no place. */
 static sk_board *placed(sk_wire *base, uint32_t turn)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
@@ -156,12 +160,53 @@ sk_status sk_board_wire_read(sk_wire *base, int rank, const void *place, int64_t
 sk_status sk_board_wire_settle(sk_wire *base, uint32_t turn, bool block)
 {
     (void)block;
-    sk_board_settle(placed(base, turn), turn);
+    sk_board_settle(((sk_mpi_wire *)base)->board, turn);
     return SK_OK;
 }
 
 void sk_board_wire_pass(sk_wire *base, uint32_t turns)
 {
-    if (turns)
-        sk_board_pass(placed(base, turns - 1), turns);
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (w->placed < turns)
+        w->placed = turns;
+    sk_board_pass(w->board, turns);
 }
+
+/* ---- beside the host's messages ---- */
+
+static sk_status near_send(sk_wire *base, sk_part from, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_board_send(w->board, w->mate[peer], from.at, from.len);
+    return SK_OK;
+}
+
+static sk_status near_recv(sk_wire *base, sk_part to, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_board_recv(w->board, w->mate[peer], to.at, to.len);
+    return SK_OK;
+}
+
+static sk_status near_finish(sk_wire *base)
+{
+    return sk_board_finish(((sk_mpi_wire *)base)->board) ? SK_OK : SK_TRUNCATE;
+}
+
+/* What await_rank, bay and copy do, for bytes that lie together without all the ways between. */
+SK_HOT static sk_status near_take(sk_wire *base, uint32_t turn, int rank, sk_part bay, sk_part to)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_board *b = placed(base, turn);
+    int mate = w->mate[rank];
+    if (!sk_board_await(b, turn, mate))
+        return SK_TRUNCATE;
+    bay.at = in_bay(w, turn, mate, bay);
+    if (!w->types[bay.type].contig || !w->types[to.type].contig)
+        return base->ops->copy(base, bay, to);
+    memcpy(to.at, bay.at, (size_t)to.len);
+    return SK_OK;
+}
+
+static const sk_near_ops near_ops = {
+    .send = near_send, .recv = near_recv, .finish = near_finish, .take = near_take};

@@ -1,5 +1,6 @@
 #include "mpi/recent.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,11 @@ struct place {
     int64_t version; /* of the neighbourhood */
     sk_args args;
     unsigned buffers;
-    char *arrays;         /* copies of the user's, one after the other */
-    size_t bytes[ARRAYS]; /* of each */
-    unsigned which;       /* of them there are */
+    char *arrays; /* copies of the user's that matter, one after the other */
+    int narrays;
+    struct {
+        uint32_t bytes, at; /* of its pointer in the arguments */
+    } array[ARRAYS];
     MPI_Datatype few[FEW_HANDLES];
     MPI_Datatype *handles; /* few, or allocated */
     sk_kernel_fn *kernel;
@@ -53,11 +56,22 @@ static unsigned buffers_of(const sk_args *a)
            (a->rbuf == NULL) << 3 | (a->sbuf == a->rbuf) << 4;
 }
 
-/* The call's arrays and the bytes of each. */
+/* The bytes of the call's arrays. */
 typedef struct arrays {
-    const void *at[ARRAYS];
     size_t bytes[ARRAYS];
 } arrays;
+
+static const uint32_t array_at[ARRAYS] = {
+    offsetof(sk_args, scounts), offsetof(sk_args, sdispls), offsetof(sk_args, rcounts),
+    offsetof(sk_args, rdispls), offsetof(sk_args, stypes),  offsetof(sk_args, rtypes),
+};
+
+static const char *array_of(const sk_args *a, uint32_t at)
+{
+    const char *array;
+    memcpy(&array, (const char *)a + at, sizeof array);
+    return array;
+}
 
 static arrays arrays_of(const sk_args *a, const sk_comm *c)
 {
@@ -69,8 +83,7 @@ static arrays arrays_of(const sk_args *a, const sk_comm *c)
     size_t count = a->wide ? sizeof(MPI_Count) : sizeof(int);
     size_t displ = a->wide || a->aints ? sizeof(MPI_Aint) : sizeof(int),
            type = sizeof(MPI_Datatype);
-    return (arrays){{a->scounts, a->sdispls, a->rcounts, a->rdispls, a->stypes, a->rtypes},
-                    {ns * count, ns * displ, nr * count, nr * displ, ns * type, nr * type}};
+    return (arrays){{ns * count, ns * displ, nr * count, nr * displ, ns * type, nr * type}};
 }
 
 static bool has_arrays(const sk_args *a)
@@ -78,27 +91,39 @@ static bool has_arrays(const sk_args *a)
     return a->scounts || a->rcounts;
 }
 
-static bool same_array(const char **at, const void *now, size_t bytes)
+/* Without a call for a few words. No element of an array is shorter than half a word. */
+static inline bool same_bytes(const char *x, const char *y, size_t n)
 {
-    const char *seen = *at;
-    *at += bytes;
-    return !bytes || memcmp(seen, now, bytes) == 0;
+    enum { FEW = 64 };
+    uint64_t wx, wy;
+    uint32_t hx, hy;
+    size_t i = 0;
+    if (n > FEW)
+        return memcmp(x, y, n) == 0;
+    for (; i + sizeof wx <= n; i += sizeof wx) {
+        memcpy(&wx, x + i, sizeof wx);
+        memcpy(&wy, y + i, sizeof wy);
+        if (wx != wy)
+            return false;
+    }
+    if (i == n)
+        return true;
+    memcpy(&hx, x + i, sizeof hx);
+    memcpy(&hy, y + i, sizeof hy);
+    return hx == hy;
 }
 
-static unsigned which_arrays(const sk_args *a)
+/* Those that were there before; of others nothing depends. */
+static inline bool same_arrays(const sk_args *a, const struct place *p)
 {
-    return (a->scounts != NULL) | (a->sdispls != NULL) << 1 | (a->rcounts != NULL) << 2 |
-           (a->rdispls != NULL) << 3 | (a->stypes != NULL) << 4 | (a->rtypes != NULL) << 5;
-}
-
-static bool same_arrays(const sk_args *a, const struct place *p)
-{
-    const char *at = p->arrays;
-    const size_t *bytes = p->bytes;
-    return p->which == which_arrays(a) && same_array(&at, a->scounts, bytes[0]) &&
-           same_array(&at, a->sdispls, bytes[1]) && same_array(&at, a->rcounts, bytes[2]) &&
-           same_array(&at, a->rdispls, bytes[3]) && same_array(&at, a->stypes, bytes[4]) &&
-           same_array(&at, a->rtypes, bytes[5]);
+    const char *seen = p->arrays;
+    for (int i = 0; i < p->narrays; i++) {
+        const char *now = array_of(a, p->array[i].at);
+        if (!now || !same_bytes(seen, now, p->array[i].bytes))
+            return false;
+        seen += p->array[i].bytes;
+    }
+    return true;
 }
 
 static int64_t version_of(const sk_args *a, const sk_comm *c)
@@ -112,8 +137,8 @@ static bool differs(const sk_args *x, const sk_args *y)
     return ((uint64_t)(x->scount ^ y->scount) | (uint64_t)(x->rcount ^ y->rcount) |
             ((uintptr_t)x->stype ^ (uintptr_t)y->stype) |
             ((uintptr_t)x->rtype ^ (uintptr_t)y->rtype) | ((uintptr_t)x->op ^ (uintptr_t)y->op) |
-            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) |
-            (uint64_t)(x->alone ^ y->alone)) != 0;
+            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) | (uint64_t)(x->alone ^ y->alone) |
+            (uint64_t)(x->wide ^ y->wide)) != 0;
 }
 
 sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
@@ -124,10 +149,8 @@ sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
     const struct place *p = place_of(a, r);
     if (!p->plan || differs(&p->args, a) || p->buffers != buffers_of(a))
         return NULL;
-    if (has_arrays(a) || p->arrays) {
-        if (!has_arrays(a) || !p->arrays || p->args.wide != a->wide || !same_arrays(a, p))
-            return NULL;
-    }
+    if (has_arrays(a) != (p->arrays != NULL) || (p->arrays && !same_arrays(a, p)))
+        return NULL;
     if (p->version != version_of(a, c))
         return NULL;
     out->handles = p->handles;
@@ -141,13 +164,17 @@ static bool keep_arrays(struct place *p, const sk_args *a, const sk_comm *c)
 {
     arrays x = arrays_of(a, c);
     size_t bytes = 1;
-    p->which = which_arrays(a);
     for (int i = 0; i < ARRAYS; i++)
-        bytes += p->bytes[i] = x.at[i] ? x.bytes[i] : 0;
-    char *at = p->arrays = malloc(bytes);
-    for (int i = 0; at && i < ARRAYS; i++)
-        if (p->bytes[i])
-            at = (char *)memcpy(at, x.at[i], p->bytes[i]) + p->bytes[i];
+        bytes += x.bytes[i];
+    char *at = bytes <= UINT32_MAX ? p->arrays = malloc(bytes) : NULL;
+    for (int i = 0; at && i < ARRAYS; i++) {
+        const char *array = array_of(a, array_at[i]);
+        if (!array || !x.bytes[i])
+            continue;
+        p->array[p->narrays].at = array_at[i];
+        p->array[p->narrays++].bytes = (uint32_t)x.bytes[i];
+        at = (char *)memcpy(at, array, x.bytes[i]) + x.bytes[i];
+    }
     return at != NULL;
 }
 

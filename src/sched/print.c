@@ -70,11 +70,11 @@ static void print_step(const sk_step *st, FILE *out)
 {
     switch (st->kind) {
     case SK_STEP_RECV:
-        fprintf(out, "recv   <- %-5d ", st->peer);
+        fprintf(out, st->packet ? "near   <- %-5d " : "recv   <- %-5d ", st->peer);
         print_span(st->b, out);
         break;
     case SK_STEP_SEND:
-        fprintf(out, "send   -> %-5d ", st->peer);
+        fprintf(out, st->packet ? "near   -> %-5d " : "send   -> %-5d ", st->peer);
         print_span(st->a, out);
         break;
     case SK_STEP_COPY:

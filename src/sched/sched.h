@@ -15,7 +15,7 @@
 #include "sched/span.h"
 
 typedef enum sk_step_kind {
-    SK_STEP_RECV,   /* b <- peer */
+    SK_STEP_RECV,   /* b <- peer; near if `packet` is set, see sk_send_near */
     SK_STEP_SEND,   /* a -> peer */
     SK_STEP_COPY,   /* a -> b, packing or unpacking where the types ask for it */
     SK_STEP_REDUCE, /* b = a op b: a is the left operand */
@@ -45,7 +45,7 @@ typedef enum sk_step_kind {
 
 typedef struct sk_step {
     uint32_t kind : 8;    /* sk_step_kind */
-    uint32_t packet : 24; /* packet steps: which; steps of a turn: which turn */
+    uint32_t packet : 24; /* packet steps: which; steps of a turn: which turn; 1: near */
     int32_t peer;
     int32_t lo, hi; /* packet steps: key, or range of keys; steps of a turn: range of mates */
     sk_span a, b;
@@ -90,7 +90,7 @@ void sk_relay(sk_sched *s, int from, int key, int to, int new_key);
  * Like rounds, turns are used in order: once a step of turn t + 1 or later stands in a round,
  * neither that round nor a later one has a step of turn t - 1 or before (a pipeline may fill turn t
  * + 1 while it empties turn t). The turns, their room and `all` must be the same at all mates of a
- * node. `all`: every mate publishes this turn; needed by what takes from the common bay, and by
+ * node. `all`: every mate publishes this turn; needed by what uses the common bay, and by
  * sk_join_mates, of which a turn has one at most, and then its common bay is the wire's. */
 int sk_turn(sk_sched *s, int64_t room, bool all);
 
@@ -116,6 +116,12 @@ enum { SK_PLACE = 16 };
 void sk_expose(sk_sched *s, sk_span from, sk_span place);
 void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to);
 void sk_settle(sk_sched *s, int turn);
+
+/* A message between mates, through their memory beside all turns: long or of a length that only its
+ * two ends know. Its bytes must be contiguous, both ends must call it near, and in a round there is
+ * one at most to, and one from, each mate. */
+void sk_send_near(sk_sched *s, sk_span from, int peer);
+void sk_recv_near(sk_sched *s, sk_span to, int peer);
 
 /* The steps so far call their peers by other names: put the ranks that have these names. */
 void sk_sched_name_peers(sk_sched *s, const int *rank_of, int nranks);

@@ -167,6 +167,27 @@ void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to)
                                       .b = to});
 }
 
+static void near_step(sk_sched *s, sk_step st, const sk_span *bytes)
+{
+    st.packet = 1;
+    if (bytes->len == 0)
+        return;
+    if (!s->v.nturns || !contiguous(s, bytes))
+        sk_sched_fail(s, SK_BADARG);
+    else
+        sk_sched_append(s, &st);
+}
+
+void sk_send_near(sk_sched *s, sk_span from, int peer)
+{
+    near_step(s, (sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from}, &from);
+}
+
+void sk_recv_near(sk_sched *s, sk_span to, int peer)
+{
+    near_step(s, (sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to}, &to);
+}
+
 void sk_settle(sk_sched *s, int turn)
 {
     turn_step(s, (sk_step){.kind = SK_STEP_SETTLE, .peer = -1}, turn);

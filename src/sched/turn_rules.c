@@ -102,6 +102,24 @@ static bool exposed_ok(const sk_sched *s)
     return true;
 }
 
+static bool is_near(const sk_step *st)
+{
+    return (st->kind == SK_STEP_SEND || st->kind == SK_STEP_RECV) && st->packet;
+}
+
+/* One near message in a round to, and one from, each mate. */
+static bool near_ok(const sk_sched *s)
+{
+    for (uint32_t i = 0; i < s->v.nsteps; i++) {
+        const sk_step *st = &s->steps[i];
+        for (uint32_t k = i; is_near(st) && k-- > 0 && s->round_of[k] == s->round_of[i];)
+            if (is_near(&s->steps[k]) && s->steps[k].kind == st->kind &&
+                s->steps[k].peer == st->peer)
+                return false;
+    }
+    return true;
+}
+
 static bool step_ok(const sk_sched *s, const sk_step *st, uint32_t round, const sk_round *rounds,
                     turn_use *use)
 {
@@ -109,6 +127,8 @@ static bool step_ok(const sk_sched *s, const sk_step *st, uint32_t round, const 
     if (to != NEVER && round >= use[to].published)
         return false;
     if (needs_all(st) && (!s->turns[t].all || round < use[t].published))
+        return false;
+    if (is_common(&st->b) && !s->turns[to].all)
         return false;
     if (st->kind == SK_STEP_SETTLE && rounds[round].passed <= t)
         return false;
@@ -134,7 +154,7 @@ static bool rules_kept(const sk_sched *s, sk_round *rounds, uint32_t nrounds, tu
     for (uint32_t t = 0; t < s->v.nturns; t++)
         if (use[t].joined && use[t].common)
             return false;
-    return exposed_ok(s);
+    return exposed_ok(s) && near_ok(s);
 }
 
 sk_status sk_sched_turns(const sk_sched *s, sk_round *rounds, uint32_t nrounds, uint32_t *open_in)

@@ -49,8 +49,7 @@ static bool some_rank_knows_nothing(const scene *sc)
 }
 
 /* Sizes of these are known to no one but the rank itself, or not to all, so neither a copy made in
- * place has a bound, nor what a rank packs where node mates read its memory, which of the v forms
- * only "shared" does. */
+ * place has a bound, nor what "shared" packs because long blocks go in pieces. */
 static bool scratch_unbounded(const sk_algo *a, const scene *sc)
 {
     const kase *k = &sc->k;
@@ -58,7 +57,7 @@ static bool scratch_unbounded(const sk_algo *a, const scene *sc)
                  strcmp(a->name, "shared") == 0;
     if (k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW))
         return true;
-    return k->machine && k->direct && (alone || some_rank_knows_nothing(sc));
+    return k->machine && (alone || (k->direct && some_rank_knows_nothing(sc)));
 }
 
 static bool within_bound(const sk_algo *a, const scene *sc, sk_sched *const *scheds, int speaker,

@@ -13,7 +13,7 @@ typedef struct facts {
     kase k;
     int64_t p, rank, n;
     int64_t C, F; /* bytes of a turn: moving, combining */
-    bool crowded, root, direct;
+    bool crowded, root;
     bool is_short;
     sk_sched_stats got; /* of this rank, as are these: */
     int64_t nrounds;
@@ -113,38 +113,29 @@ static void claim_scatter_exposed(facts *f)
     moves(f, 1, f->root, f->root ? f->n : 0, !f->root, f->root ? 0 : f->n);
 }
 
-/* A long block goes in parts, if there is room for that in `nbig` turns of n slots; otherwise it is
- * read, or is a message. */
-static void claim_slots(facts *f, int64_t turns, int64_t n, int64_t nbig, int64_t out, int64_t in,
-                        bool own)
+/* A long block is a message. */
+static void claim_slots(facts *f, int64_t turns, int64_t out, int64_t in, bool own)
 {
-    int64_t most = (16 << 20) / SK_SLOTS_BIG / f->p, slot = f->k.room / n;
-    slot = (slot < most ? slot : most) / SK_SHARE_LINE * SK_SHARE_LINE;
-    int64_t parts = f->is_short || f->n > nbig * slot ? 1 : ceiling(f->n, slot);
-    bool big = !f->is_short && f->n <= nbig * slot, message = !f->is_short && !big && !f->direct;
-    bool copied = f->is_short || big;
-    int64_t takes = message ? 0 : in;
+    int64_t copies = (f->is_short ? out : 0) + own, takes = f->is_short ? in : 0;
     equal(f, "scratch", f->got.scratch, 0);
-    messages(f, message ? out : 0, message ? in : 0);
-    moves(f, turns + nbig, (copied ? out * parts : 0) + own, ((copied ? out : 0) + own) * f->n,
-          takes * parts, takes * f->n);
-    if (!big)
-        rounds(f, out ? 2 : 1);
+    messages(f, f->is_short ? 0 : out, f->is_short ? 0 : in);
+    moves(f, turns, copies, copies * f->n, takes, takes * f->n);
+    rounds(f, out ? 2 : 1);
 }
 
 static void claim_scatterv(facts *f)
 {
-    claim_slots(f, 2, f->p - 1, 0, f->root ? f->p - 1 : 0, !f->root, f->root);
+    claim_slots(f, 2, f->root ? f->p - 1 : 0, !f->root, f->root);
 }
 
 static void claim_gatherv(facts *f)
 {
-    claim_slots(f, 2, 1, 1, !f->root, f->root ? f->p - 1 : 0, f->root);
+    claim_slots(f, 2, !f->root, f->root ? f->p - 1 : 0, f->root);
 }
 
 static void claim_alltoallv(facts *f)
 {
-    claim_slots(f, 1, f->p - 1, SK_SLOTS_BIG, f->p - 1, f->p - 1, true);
+    claim_slots(f, 1, f->p - 1, f->p - 1, true);
 }
 
 /* By way of the common bay the root takes all blocks before its own, and all after it. */
@@ -311,7 +302,6 @@ static void check(facts *f, const struct claim *x)
     scene *sc = scene_new(&f->k);
     f->algo = sk_algo_find(x->coll, x->name);
     f->p = f->k.p;
-    f->direct = f->k.direct;
     f->crowded = sk_machine_crowded(f->k.machine);
     f->C = f->crowded ? ROOM : SK_SHARE_CHUNK;
     f->F = f->crowded ? ROOM : SK_SHARE_FOLD;
