@@ -64,6 +64,8 @@ typedef struct sk_process {
     struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
     struct sk_buffered *buffered;       /* messages of MPI_Bsend that Skein buffers: see p2p.c */
     struct sk_later *later; /* types and operations the user freed while they were in use */
+    sk_seat seat;           /* where the process sat when last asked, bound to `seat_cpus` */
+    uint64_t seat_cpus;     /* 0: nobody has asked */
 } sk_process;
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));

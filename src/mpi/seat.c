@@ -49,13 +49,6 @@ int sk_cpus_here(uint64_t *which)
     return n;
 }
 
-/* May it run anywhere? Then it has no seat inside the node, and looking for one takes long. */
-static bool is_free(void)
-{
-    uint64_t which;
-    return sk_cpus_here(&which) >= sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 static bool load(hwloc_topology_t topo)
 {
     return hwloc_topology_set_all_types_filter(topo, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
@@ -69,7 +62,7 @@ static bool load(hwloc_topology_t topo)
 static void read_binding(sk_seat *seat)
 {
     hwloc_topology_t topo;
-    if (is_free() || hwloc_topology_init(&topo) != 0)
+    if (hwloc_topology_init(&topo) != 0)
         return;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     if (set && load(topo) && hwloc_get_cpubind(topo, set, HWLOC_CPUBIND_PROCESS) == 0) {
@@ -83,6 +76,23 @@ static void read_binding(sk_seat *seat)
     }
     hwloc_bitmap_free(set);
     hwloc_topology_destroy(topo);
+}
+
+/* Looking takes long, so it is done only when the process may not run anywhere, and again only when
+ * it was bound elsewhere meanwhile. */
+static void find_seat(sk_seat *seat)
+{
+    uint64_t cpus = 0;
+    if (sk_cpus_here(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN))
+        return;
+    pthread_mutex_lock(&sk_proc.lock);
+    if (!cpus || sk_proc.seat_cpus != cpus) {
+        read_binding(seat);
+        sk_proc.seat = *seat;
+        sk_proc.seat_cpus = cpus;
+    }
+    *seat = sk_proc.seat;
+    pthread_mutex_unlock(&sk_proc.lock);
 }
 #else
 int sk_cpus_here(uint64_t *which)
@@ -115,7 +125,7 @@ sk_seat sk_seat_here(int *cores)
     sk_seat seat = {.node = this_node(), .core = -1};
     *cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 #if SK_HAVE_BINDING
-    read_binding(&seat);
+    find_seat(&seat);
 #endif
     return seat;
 }
