@@ -20,8 +20,8 @@ static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
     sk_slots x = {.nslots = n, .slot = n - 1, .size = slot_size(c)};
-    x.out = (sk_lane){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
-    x.in = (sk_lane){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
+    x.out = (sk_slot_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
+    x.in = (sk_slot_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
     sk_slots_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));
 }
 

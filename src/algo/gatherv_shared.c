@@ -24,10 +24,10 @@ static void build(sk_sched *s, const sk_call *c)
     sk_slots x = {.nslots = 1, .size = slot_size(c), .tiny = SK_SHARE_INLINE};
     sk_span none = {0};
     if (c->rank == c->root) {
-        x.in = (sk_lane){.row = from.row, .n = from.n, .first = c->root + 1};
+        x.in = (sk_slot_row){.row = from.row, .n = from.n, .first = c->root + 1};
         sk_slots_exchange(s, c, &x, sk_send_block(c, 0), sk_recv_block(c, c->root));
     } else {
-        x.out = (sk_lane){.row = {.c = c, .side = SK_SEND}, .n = 1, .first = c->root};
+        x.out = (sk_slot_row){.row = {.c = c, .side = SK_SEND}, .n = 1, .first = c->root};
         sk_slots_exchange(s, c, &x, none, none);
     }
 }

@@ -97,13 +97,13 @@ void sk_share_settle(sk_sched *s, int turn);
  * In the bay of its sender each block has a slot of agreed size, and perhaps a smaller one in a
  * turn of its own. One that is too long for them is a near message. Both ends know its size, so
  * both agree, and the others need not know. */
-typedef struct sk_lane { /* blocks 0 .. n-1 of a row, to or from ranks that follow each other */
+typedef struct sk_slot_row { /* blocks 0 .. n-1 of a row, to or from ranks that follow each other */
     sk_row row;
     int n, first;
-} sk_lane;
+} sk_slot_row;
 
 typedef struct sk_slots {
-    sk_lane out, in;
+    sk_slot_row out, in;
     int nslots; /* of a bay; block i of `out` has slot i */
     int slot;   /* block i of `in` is in slot (slot - i) of its sender's bay, or in the only one */
     int64_t size; /* of a slot */

@@ -16,7 +16,7 @@ int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
 }
 
 typedef struct walk { /* over the blocks of a lane */
-    const sk_lane *lane;
+    const sk_slot_row *lane;
     int64_t size;   /* of a slot */
     bool rewritten; /* the blocks may be overwritten meanwhile */
     sk_span copy;   /* of the blocks that need one */
@@ -56,7 +56,7 @@ static bool walk_on(walk *w)
     return true;
 }
 
-static walk walk_of(sk_sched *s, const sk_lane *lane, const sk_slots *x, bool rewritten)
+static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, bool rewritten)
 {
     walk w = {.lane = lane, .size = x->size, .rewritten = rewritten};
     while (walk_on(&w))

@@ -33,10 +33,10 @@ static void build(sk_sched *s, const sk_call *c)
     sk_slots x = {.nslots = to.n, .size = slot_size(c), .tiny = tiny_size(to.n)};
     sk_span none = {0};
     if (c->rank == c->root) {
-        x.out = (sk_lane){.row = to.row, .n = to.n, .first = c->root + 1};
+        x.out = (sk_slot_row){.row = to.row, .n = to.n, .first = c->root + 1};
         sk_slots_exchange(s, c, &x, sk_send_block(c, c->root), sk_recv_block(c, 0));
     } else {
-        x.in = (sk_lane){.row = {.c = c, .side = SK_RECV}, .n = 1, .first = c->root};
+        x.in = (sk_slot_row){.row = {.c = c, .side = SK_RECV}, .n = 1, .first = c->root};
         x.slot = sk_others_find(&to, c->rank);
         sk_slots_exchange(s, c, &x, none, none);
     }

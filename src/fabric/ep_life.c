@@ -130,8 +130,8 @@ static void ep_drop_queues(sk_ep *ep)
     sk_item *at = NULL, *next;
     sk_chain *claimed;
     for (int side = 0; ep->matcher && side < SK_NSIDES; side++) {
-        for (at = sk_matcher_next(ep->matcher, (sk_side)side, NULL); at; at = next) {
-            next = sk_matcher_next(ep->matcher, (sk_side)side, at);
+        for (at = sk_matcher_next(ep->matcher, (sk_match_side)side, NULL); at; at = next) {
+            next = sk_matcher_next(ep->matcher, (sk_match_side)side, at);
             if (side == SK_POSTED && sk_matcher_cancel(ep->matcher, at))
                 sk_recv_drop(ep, (sk_recv *)at);
             else if (side == SK_UNEXPECTED) {

@@ -1,8 +1,8 @@
 /* bin.c: searches that compare ages, because what they look for may be in several bins. */
 #include "match/bin.h"
 
-sk_item *sk_bin_search_older(const sk_bin *b, sk_side side, const sk_item *item, sk_item *best,
-                             uint64_t *looked)
+sk_item *sk_bin_search_older(const sk_bin *b, sk_match_side side, const sk_item *item,
+                             sk_item *best, uint64_t *looked)
 {
     const uint64_t before = best ? best->age : UINT64_MAX;
     uint64_t n = 0;
@@ -20,7 +20,7 @@ sk_item *sk_bin_search_older(const sk_bin *b, sk_side side, const sk_item *item,
 }
 
 /* Bins found empty leave the list; the next item brings them back. */
-sk_item *sk_bins_older(sk_bin **group, sk_side side, const sk_item *item, sk_item *best,
+sk_item *sk_bins_older(sk_bin **group, sk_match_side side, const sk_item *item, sk_item *best,
                        uint64_t *looked)
 {
     for (sk_bin **at = group; *at;) {

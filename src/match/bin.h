@@ -50,7 +50,7 @@ static inline void sk_bin_enliven(sk_bin *b, sk_bin **group)
 }
 
 /* The first item that fits. */
-static inline sk_item *sk_bin_find(const sk_bin *b, sk_side side, const sk_item *item,
+static inline sk_item *sk_bin_find(const sk_bin *b, sk_match_side side, const sk_item *item,
                                    uint64_t *looked)
 {
     return sk_queue_find(b->items.head, side, item, looked);
@@ -58,15 +58,15 @@ static inline sk_item *sk_bin_find(const sk_bin *b, sk_side side, const sk_item 
 
 /* The first item that fits and is older than `best` (NULL: any age), or else `best`. Most bins are
  * empty most of the time. */
-sk_item *sk_bin_search_older(const sk_bin *b, sk_side side, const sk_item *item, sk_item *best,
-                             uint64_t *looked);
-static inline sk_item *sk_bin_older(const sk_bin *b, sk_side side, const sk_item *item,
+sk_item *sk_bin_search_older(const sk_bin *b, sk_match_side side, const sk_item *item,
+                             sk_item *best, uint64_t *looked);
+static inline sk_item *sk_bin_older(const sk_bin *b, sk_match_side side, const sk_item *item,
                                     sk_item *best, uint64_t *looked)
 {
     return b->items.head ? sk_bin_search_older(b, side, item, best, looked) : best;
 }
 /* The same for all live bins of a group: what a search for any source needs. */
-sk_item *sk_bins_older(sk_bin **group, sk_side side, const sk_item *item, sk_item *best,
+sk_item *sk_bins_older(sk_bin **group, sk_match_side side, const sk_item *item, sk_item *best,
                        uint64_t *looked);
 
 #endif

@@ -131,7 +131,8 @@ void sk_col_add(sk_col *c, sk_item *item)
 
 /* `n` items of the profiling queue were looked at. That counts for the parameters of the item that
  * was found, which may differ from those at the other end, or else for the item's own. */
-static void col_note(sk_col *c, sk_side side, const sk_item *item, const sk_item *found, uint64_t n)
+static void col_note(sk_col *c, sk_match_side side, const sk_item *item, const sk_item *found,
+                     uint64_t n)
 {
     sk_profile *p = found && found->more != &c->roomy ? found->more : NULL;
     if (!p)
@@ -148,7 +149,7 @@ static void col_note(sk_col *c, sk_side side, const sk_item *item, const sk_item
 
 /* Levels are in order of age: the first that improves on `stray`, from the profiling queue, has the
  * oldest. */
-static sk_item *col_find_in_levels(sk_col_kind *k, sk_side side, const sk_item *item,
+static sk_item *col_find_in_levels(sk_col_kind *k, sk_match_side side, const sk_item *item,
                                    sk_item *stray, uint64_t *looked)
 {
     while (k->first != k->last && k->first->room == SK_ROOMY)
@@ -165,7 +166,7 @@ static sk_item *col_find_in_levels(sk_col_kind *k, sk_side side, const sk_item *
     return best;
 }
 
-sk_item *sk_col_find(sk_col *c, sk_side side, const sk_item *item, uint64_t *looked)
+sk_item *sk_col_find(sk_col *c, sk_match_side side, const sk_item *item, uint64_t *looked)
 {
     sk_item *stray = NULL;
     if (c->profiling.items.head) {

@@ -54,7 +54,7 @@ typedef struct sk_col {
 void sk_col_init(sk_col *c, uint32_t budget, sk_bin **chain);
 void sk_col_clear(sk_col *c);
 /* The oldest item that fits; item->kind < SK_MAX_KINDS. */
-sk_item *sk_col_find(sk_col *c, sk_side side, const sk_item *item, uint64_t *looked);
+sk_item *sk_col_find(sk_col *c, sk_match_side side, const sk_item *item, uint64_t *looked);
 void sk_col_add(sk_col *c, sk_item *item);
 
 #endif

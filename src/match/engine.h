@@ -18,11 +18,11 @@ typedef struct sk_engine {
     void (*drop)(void *self);
     /* The oldest queued item of `side` that fits `item`, an item of the other side; NULL: none. It
      * stays queued. Adds the items looked at to *looked. */
-    sk_item *(*find)(void *self, sk_side side, const sk_item *item, uint64_t *looked);
+    sk_item *(*find)(void *self, sk_match_side side, const sk_item *item, uint64_t *looked);
     /* Queue an item (item->side, item->age are set; it is younger than all others). */
     void (*add)(void *self, sk_item *item);
     void (*take)(void *self, sk_item *item); /* unqueue one */
-    sk_item *(*next)(void *self, sk_side side, sk_item *after);
+    sk_item *(*next)(void *self, sk_match_side side, sk_item *after);
     /* Fill in queues and bytes. */
     void (*count)(const void *self, sk_match_stats *out);
 } sk_engine;

@@ -183,7 +183,7 @@ static inline sk_item *message_find(flat *f, const sk_item *recv, uint64_t *look
     return all->tail->age < w->known ? NULL : message_search(f, w, recv, looked);
 }
 
-static sk_item *flat_find(void *self, sk_side which, const sk_item *item, uint64_t *looked)
+static sk_item *flat_find(void *self, sk_match_side which, const sk_item *item, uint64_t *looked)
 {
     flat *f = self;
     flat_side *s = &f->side[which];
@@ -242,7 +242,7 @@ static void flat_take(void *self, sk_item *item)
     }
 }
 
-static sk_item *flat_next(void *self, sk_side which, sk_item *after)
+static sk_item *flat_next(void *self, sk_match_side which, sk_item *after)
 {
     flat *f = self;
     return after ? after->next : f->side[which].all.head;

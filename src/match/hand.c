@@ -22,7 +22,7 @@ static void side_hand_over(sk_matcher *m, sk_matcher_side *s)
     s->handed = true;
 }
 
-void sk_side_take_back(sk_matcher *m, sk_matcher_side *s, sk_side side)
+void sk_side_take_back(sk_matcher *m, sk_matcher_side *s, sk_match_side side)
 {
     sk_item *items[SK_FEW];
     int n = 0;

@@ -48,10 +48,10 @@ const char *sk_matcher_engine(const sk_matcher *m)
     return m->engine->name;
 }
 
-static void stats_of_side(const sk_matcher *m, sk_side side, sk_match_stats *out)
+static void stats_of_side(const sk_matcher *m, sk_match_side side, sk_match_stats *out)
 {
     const sk_matcher_side *s = &m->side[side];
-    sk_side other = side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
+    sk_match_side other = side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
     uint64_t searches = 0;
     for (int kind = 0; kind < SK_STATS_KINDS; kind++) {
         const sk_tally *t = &m->tally[kind][side], *from = &m->tally[kind][other];

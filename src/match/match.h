@@ -20,7 +20,7 @@
 #define SK_ANY_KIND   UINT16_MAX /* in a receive that may fit messages of several kinds */
 enum { SK_P2P = 0, SK_MAX_KINDS = 128 };
 
-typedef enum sk_side { SK_POSTED, SK_UNEXPECTED, SK_NSIDES } sk_side;
+typedef enum sk_match_side { SK_POSTED, SK_UNEXPECTED, SK_NSIDES } sk_match_side;
 
 /* The place of an item in an index of an engine. */
 typedef struct sk_link {
@@ -46,7 +46,7 @@ typedef struct sk_item {
     uint16_t kind;
     uint8_t size; /* size class: number of bits of the length in bytes */
 
-    uint8_t side; /* from here on the matcher's: sk_side while queued */
+    uint8_t side; /* from here on the matcher's: sk_match_side while queued */
     uint64_t age; /* of all items of the matcher; smaller is older */
     struct sk_item *next, *prev;
     void *queue; /* the engine's, with `more` */
@@ -91,7 +91,7 @@ void sk_matcher_claim(sk_matcher *m, sk_item *msg);
 bool sk_matcher_cancel(sk_matcher *m, sk_item *recv);
 /* The queued items of a side, in no order: NULL starts. The item returned may be claimed or
  * cancelled only after the next one was asked for. */
-sk_item *sk_matcher_next(sk_matcher *m, sk_side side, sk_item *after);
+sk_item *sk_matcher_next(sk_matcher *m, sk_match_side side, sk_item *after);
 
 /* What happened so far; stats.h. */
 void sk_matcher_stats(const sk_matcher *m, sk_match_stats *out);

@@ -57,6 +57,6 @@ static inline void sk_matcher_unlock(sk_matcher *m)
 /* hand.c. The length passes `most`: it is the longest ever, or too long for the matcher. */
 __attribute__((cold)) void sk_side_longer(sk_matcher *m, sk_matcher_side *s);
 /* At most SK_FEW are left: they come back from the engine, sorted by age. */
-__attribute__((cold)) void sk_side_take_back(sk_matcher *m, sk_matcher_side *s, sk_side side);
+__attribute__((cold)) void sk_side_take_back(sk_matcher *m, sk_matcher_side *s, sk_match_side side);
 
 #endif

@@ -6,18 +6,18 @@
 #define SHORT_WAY static inline __attribute__((always_inline))
 #define LONG_WAY  static __attribute__((noinline, cold))
 
-static inline sk_side other_side(sk_side side)
+static inline sk_match_side other_side(sk_match_side side)
 {
     return side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
 }
 
-SHORT_WAY sk_tally *tally_of(sk_matcher *m, const sk_item *item, sk_side searched)
+SHORT_WAY sk_tally *tally_of(sk_matcher *m, const sk_item *item, sk_match_side searched)
 {
     return &m->tally[item->kind < SK_STATS_KINDS ? item->kind : 0][searched];
 }
 
 /* The trace gets a record of an operation, before it is done. */
-static void record(sk_matcher *m, const sk_item *item, sk_side searched, sk_trace_op op)
+static void record(sk_matcher *m, const sk_item *item, sk_match_side searched, sk_trace_op op)
 {
     bool fresh = op == SK_TRACE_POST || op == SK_TRACE_DELIVER;
     if (!m->trace)
@@ -37,13 +37,14 @@ static void record(sk_matcher *m, const sk_item *item, sk_side searched, sk_trac
     sk_trace_write(m->trace, &r);
 }
 
-LONG_WAY void watch_begin(sk_matcher *m, const sk_item *item, sk_side searched, sk_trace_op op)
+LONG_WAY void watch_begin(sk_matcher *m, const sk_item *item, sk_match_side searched,
+                          sk_trace_op op)
 {
     sk_matcher_lock(m);
     record(m, item, searched, op);
 }
 
-SHORT_WAY void brief_add(sk_matcher *m, sk_item *item, sk_side side)
+SHORT_WAY void brief_add(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     sk_matcher_side *s = &m->side[side];
     item->side = (uint8_t)side;
@@ -60,7 +61,7 @@ SHORT_WAY void brief_take(sk_matcher_side *s, sk_item *item)
 }
 
 /* One look for a partner. */
-SHORT_WAY sk_item *side_find(sk_matcher *m, const sk_item *item, sk_side side, bool handed)
+SHORT_WAY sk_item *side_find(sk_matcher *m, const sk_item *item, sk_match_side side, bool handed)
 {
     sk_matcher_side *s = &m->side[side];
     sk_tally *t = tally_of(m, item, side);
@@ -75,7 +76,7 @@ SHORT_WAY sk_item *side_find(sk_matcher *m, const sk_item *item, sk_side side, b
     return found;
 }
 
-SHORT_WAY void side_add(sk_matcher *m, sk_item *item, sk_side side)
+SHORT_WAY void side_add(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     sk_matcher_side *s = &m->side[side];
     if (!s->handed) {
@@ -88,7 +89,7 @@ SHORT_WAY void side_add(sk_matcher *m, sk_item *item, sk_side side)
     m->engine->add(m->self, item);
 }
 
-SHORT_WAY void side_take(sk_matcher *m, sk_item *item, sk_side side)
+SHORT_WAY void side_take(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     sk_matcher_side *s = &m->side[side];
     if (!s->handed) {
@@ -101,9 +102,9 @@ SHORT_WAY void side_take(sk_matcher *m, sk_item *item, sk_side side)
 }
 
 /* An item of `side` looks for its partner on the other one, or waits: the long way. */
-SHORT_WAY sk_item *meet_long(sk_matcher *m, sk_item *item, sk_side side)
+SHORT_WAY sk_item *meet_long(sk_matcher *m, sk_item *item, sk_match_side side)
 {
-    sk_side other = other_side(side);
+    sk_match_side other = other_side(side);
     sk_matcher_side *s = &m->side[other];
     bool watched = m->watched;
     if (watched)
@@ -133,9 +134,9 @@ static __attribute__((noinline)) sk_item *deliver_long(sk_matcher *m, sk_item *m
     return meet_long(m, msg, SK_UNEXPECTED);
 }
 
-SHORT_WAY sk_item *meet(sk_matcher *m, sk_item *item, sk_side side)
+SHORT_WAY sk_item *meet(sk_matcher *m, sk_item *item, sk_match_side side)
 {
-    sk_side other = other_side(side);
+    sk_match_side other = other_side(side);
     if (m->special)
         return side == SK_POSTED ? post_long(m, item) : deliver_long(m, item);
     item->age = m->age++;
@@ -169,7 +170,7 @@ sk_item *sk_matcher_peek(sk_matcher *m, const sk_item *recv)
     return found;
 }
 
-static bool side_remove(sk_matcher *m, sk_item *item, sk_side side, sk_trace_op op)
+static bool side_remove(sk_matcher *m, sk_item *item, sk_match_side side, sk_trace_op op)
 {
     sk_matcher_lock(m);
     bool queued = item->side == side;
@@ -191,7 +192,7 @@ bool sk_matcher_cancel(sk_matcher *m, sk_item *recv)
     return side_remove(m, recv, SK_POSTED, SK_TRACE_CANCEL);
 }
 
-sk_item *sk_matcher_next(sk_matcher *m, sk_side side, sk_item *after)
+sk_item *sk_matcher_next(sk_matcher *m, sk_match_side side, sk_item *after)
 {
     const sk_matcher_side *s = &m->side[side];
     sk_item *item;

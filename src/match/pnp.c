@@ -64,7 +64,7 @@ static sk_shared *shared_skip(const sk_pnp *p, sk_shared *s)
     return s;
 }
 
-sk_item *sk_pnp_find(sk_pnp *p, sk_side side, const sk_item *item, uint64_t *looked)
+sk_item *sk_pnp_find(sk_pnp *p, sk_match_side side, const sk_item *item, uint64_t *looked)
 {
     if (!p->levels)
         return sk_bin_find(&p->base.bin, side, item, looked);

@@ -56,7 +56,7 @@ typedef struct sk_pnp {
 /* `budget`: how many queues for partners it may make; 0: it is a list. */
 void sk_pnp_init(sk_pnp *p, uint32_t theta, uint32_t budget, sk_bin **chain);
 void sk_pnp_clear(sk_pnp *p);
-sk_item *sk_pnp_find(sk_pnp *p, sk_side side, const sk_item *item, uint64_t *looked);
+sk_item *sk_pnp_find(sk_pnp *p, sk_match_side side, const sk_item *item, uint64_t *looked);
 void sk_pnp_add(sk_pnp *p, sk_item *item);
 
 /* Of pnp_partner.c: the partner with this number, or NULL. */

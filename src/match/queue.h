@@ -32,7 +32,7 @@ static inline void sk_queue_remove(sk_queue *q, sk_item *item)
 }
 
 /* The first item from `at` on that fits `item`, which is of the other side than `side`. */
-static inline sk_item *sk_queue_find(sk_item *at, sk_side side, const sk_item *item,
+static inline sk_item *sk_queue_find(sk_item *at, sk_match_side side, const sk_item *item,
                                      uint64_t *looked)
 {
     uint64_t n = 0;

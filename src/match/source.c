@@ -37,7 +37,7 @@ static void source_drop(void *self)
 }
 
 /* The oldest item of `q` that fits and is older than `best`; else `best`, which may be NULL. */
-static inline sk_item *queue_better(const sk_queue *q, sk_side side, const sk_item *item,
+static inline sk_item *queue_better(const sk_queue *q, sk_match_side side, const sk_item *item,
                                     sk_item *best, uint64_t *looked)
 {
     for (sk_item *at = q->head; at && (!best || at->age < best->age); at = at->next) {
@@ -48,7 +48,7 @@ static inline sk_item *queue_better(const sk_queue *q, sk_side side, const sk_it
     return best;
 }
 
-static sk_item *source_find(void *self, sk_side side, const sk_item *item, uint64_t *looked)
+static sk_item *source_find(void *self, sk_match_side side, const sk_item *item, uint64_t *looked)
 {
     source *s = self;
     sk_item *best = NULL;
@@ -108,7 +108,7 @@ static void source_take(void *self, sk_item *item)
 }
 
 /* First those of the sources, by number, then the rest. */
-static sk_item *source_next(void *self, sk_side side, sk_item *after)
+static sk_item *source_next(void *self, sk_match_side side, sk_item *after)
 {
     source *s = self;
     if (after && after->next)

@@ -57,7 +57,7 @@ void sk_split_drop(void *self)
     free(e);
 }
 
-sk_item *sk_split_find(void *self, sk_side side, const sk_item *item, uint64_t *looked)
+sk_item *sk_split_find(void *self, sk_match_side side, const sk_item *item, uint64_t *looked)
 {
     split_side *s = &((split *)self)->side[side];
     sk_item *best = NULL;
@@ -90,7 +90,7 @@ void sk_split_take(void *self, sk_item *item)
     sk_bin_take(item);
 }
 
-sk_item *sk_split_next(void *self, sk_side side, sk_item *after)
+sk_item *sk_split_next(void *self, sk_match_side side, sk_item *after)
 {
     const split *e = self;
     if (after && after->next)

@@ -17,10 +17,10 @@
 
 void *sk_split_new(const sk_match_config *config, bool col, bool pnp);
 void sk_split_drop(void *self);
-sk_item *sk_split_find(void *self, sk_side side, const sk_item *item, uint64_t *looked);
+sk_item *sk_split_find(void *self, sk_match_side side, const sk_item *item, uint64_t *looked);
 void sk_split_add(void *self, sk_item *item);
 void sk_split_take(void *self, sk_item *item);
-sk_item *sk_split_next(void *self, sk_side side, sk_item *after);
+sk_item *sk_split_next(void *self, sk_match_side side, sk_item *after);
 void sk_split_count(const void *self, sk_match_stats *out);
 
 /* How many queues k allows with n processes: k * sqrt(n), rounded down. */

@@ -36,7 +36,7 @@ static sk_item recv_of(const uint8_t *b)
 }
 
 /* The upper bits of the first byte repeat a post or delivery, with tags in sequence. */
-static int meet(world *w, sk_item item, sk_side side, unsigned times)
+static int meet(world *w, sk_item item, sk_match_side side, unsigned times)
 {
     int got = WORLD_NONE;
     for (unsigned i = 0; i < times && got != WORLD_WRONG && w->nvacant > 0; i++, item.tag++)

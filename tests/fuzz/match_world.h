@@ -84,7 +84,7 @@ static inline void world_vacate(world *w, int number)
 
 /* Post a receive or deliver a message: the number of its partner, WORLD_NONE or WORLD_WRONG. The
  * engines get unequal hints if `unequal`. There must be a vacant item. */
-static inline int world_meet(world *w, const sk_item *like, sk_side side, bool unequal)
+static inline int world_meet(world *w, const sk_item *like, sk_match_side side, bool unequal)
 {
     int number = w->vacant[--w->nvacant], all = WORLD_NONE;
     for (int e = 0; e < w->nengines; e++) {
@@ -148,7 +148,7 @@ static inline int world_sweep(world *w, bool remove)
     for (int e = 0; e < w->nengines * SK_NSIDES && all != WORLD_WRONG; e++) {
         sk_matcher *m = w->matcher[e / SK_NSIDES];
         const sk_item *items = w->items[e / SK_NSIDES];
-        sk_side side = (sk_side)(e % SK_NSIDES);
+        sk_match_side side = (sk_match_side)(e % SK_NSIDES);
         uint8_t mark = (uint8_t)(e / SK_NSIDES + 1);
         int count = 0;
         for (sk_item *item = sk_matcher_next(m, side, NULL), *next; item; item = next) {

@@ -101,7 +101,7 @@ static inline int some_other(world *w, const profile *p, uint64_t *r)
 /* A run of posts or deliveries with other operations in between; returns their number. */
 static inline long play_burst(world *w, const profile *p, uint64_t *r, uint64_t seed)
 {
-    sk_side side = chance(r, 50) ? SK_POSTED : SK_UNEXPECTED;
+    sk_match_side side = chance(r, 50) ? SK_POSTED : SK_UNEXPECTED;
     uint64_t run = 1 + next_random(r) % p->burst, i = 0;
     for (; i < run && w->nvacant > 0; i++) {
         sk_item item = side == SK_POSTED ? some_recv(p, r) : some_item(p, r);

@@ -35,14 +35,14 @@ static inline void rig_free(rig *r)
 }
 
 /* The age of the item that is met, or -1 and the item waits. Ages count from 0. */
-static inline int rig_meet(rig *r, sk_side side, sk_item like)
+static inline int rig_meet(rig *r, sk_match_side side, sk_item like)
 {
     assert_true(r->used < RIG_ITEMS);
     sk_item *item = &r->items[r->used];
     *item = like;
     item->age = r->used++;
     item->side = (uint8_t)side;
-    sk_side other = side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
+    sk_match_side other = side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
     sk_item *found = r->engine->find(r->self, other, item, &r->looked);
     if (found)
         r->engine->take(r->self, found);
@@ -62,7 +62,7 @@ static inline int rig_deliver(rig *r, sk_item msg)
 }
 
 /* Items that a search for this one looks at. */
-static inline uint64_t rig_cost(rig *r, sk_side side, sk_item like)
+static inline uint64_t rig_cost(rig *r, sk_match_side side, sk_item like)
 {
     uint64_t looked = 0;
     r->engine->find(r->self, side, &like, &looked);

@@ -132,7 +132,7 @@ static void assert_below_cap(const sk_matcher *m, const sk_match_config *c)
 }
 
 /* Take an item back, if it still waits, so that it can be used again. */
-static void recycle(sk_matcher *m, sk_item *item, sk_side side)
+static void recycle(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     if (side == SK_POSTED)
         sk_matcher_cancel(m, item);
@@ -158,7 +158,7 @@ static void random_traces_never_exceed_the_cap(void **state)
             for (int i = 0; i < ITEMS; i++)
                 items[side][i] = (sk_item){.side = SK_NSIDES};
         for (uint32_t i = 0; i < OPS; i++) {
-            sk_side side = next_random(&random, 2) ? SK_POSTED : SK_UNEXPECTED;
+            sk_match_side side = next_random(&random, 2) ? SK_POSTED : SK_UNEXPECTED;
             sk_item *item = &items[side][i % ITEMS];
             recycle(m, item, side);
             uint32_t low = next_random(&random, c.nranks);

@@ -84,7 +84,7 @@ static void searches_finds_and_lengths_are_counted(void **state)
 }
 
 /* `flat` looks at few items per search, whatever the order and the wildcards. */
-static void flat_with(unsigned any_source, unsigned any_tag, sk_side first)
+static void flat_with(unsigned any_source, unsigned any_tag, sk_match_side first)
 {
     sk_matcher *m = matcher("flat");
     sk_item *recv = calloc(DEPTH, sizeof *recv), *msg = calloc(DEPTH, sizeof *msg);

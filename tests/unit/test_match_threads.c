@@ -57,7 +57,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void check(thing *things, const sk_match_stats *stats, sk_side side)
+static void check(thing *things, const sk_match_stats *stats, sk_match_side side)
 {
     uint64_t queued = 0;
     for (int i = 0; i < THREADS * EACH; i++) {
@@ -85,7 +85,7 @@ static void run_threads(const char *engine)
     for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     for (int side = 0; side < SK_NSIDES; side++)
-        for (sk_item *item = NULL; (item = sk_matcher_next(m, (sk_side)side, item));)
+        for (sk_item *item = NULL; (item = sk_matcher_next(m, (sk_match_side)side, item));)
             ((thing *)item)->queued++;
     sk_match_stats stats;
     sk_matcher_stats(m, &stats);

@@ -199,7 +199,7 @@ static void orders_are_what_they_are_called(void **state)
     enum { DEPTH = 100, CYCLES = 3 };
     (void)state;
     for (sk_order order = SK_FORWARD; order < SK_NORDERS; order++)
-        for (sk_side first = SK_POSTED; first < SK_NSIDES; first++) {
+        for (sk_match_side first = SK_POSTED; first < SK_NSIDES; first++) {
             sk_stream s;
             sk_synthetic w = {.depth = DEPTH,
                               .sources = 16,

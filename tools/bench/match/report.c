@@ -22,7 +22,7 @@ uint64_t sk_report_cap(const sk_match_config *c, uint32_t nranks)
     return (uint64_t)(k * sqrt((double)nranks));
 }
 
-uint64_t sk_report_queues(const sk_match_stats *s, sk_side side)
+uint64_t sk_report_queues(const sk_match_stats *s, sk_match_side side)
 {
     return s->queues_coll[side] + s->queues_p2p[side];
 }

@@ -31,7 +31,7 @@ void sk_report_stream(FILE *f, const char *title, const sk_stream *s, const sk_c
 bool sk_report_wrong(const char *title, const sk_contest *k);
 
 /* The dedicated queues of a side, and the most that it may have: k * sqrt(n). */
-uint64_t sk_report_queues(const sk_match_stats *s, sk_side side);
+uint64_t sk_report_queues(const sk_match_stats *s, sk_match_side side);
 uint64_t sk_report_cap(const sk_match_config *c, uint32_t nranks);
 
 #endif

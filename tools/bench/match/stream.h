@@ -31,7 +31,7 @@ const char *sk_order_name(sk_order o);
 
 typedef struct sk_synthetic {
     uint32_t depth, sources, pairs;
-    sk_side first; /* the side that fills its queue */
+    sk_match_side first; /* the side that fills its queue */
     sk_order order;
     int wild;     /* per cent of the receives that take any source */
     bool any_tag; /* these take any tag too, of messages with a communicator of their own */

@@ -13,7 +13,7 @@ const char *sk_order_name(sk_order o)
     return names[o];
 }
 
-static void add(sk_stream *s, const sk_synthetic *w, sk_side side, uint32_t i, bool wild)
+static void add(sk_stream *s, const sk_synthetic *w, sk_match_side side, uint32_t i, bool wild)
 {
     sk_trace_record r = {
         .tag = sk_tag(wild && w->any_tag ? WILD_COMM : EXACT_COMM, (int32_t)i),
@@ -45,7 +45,7 @@ sk_status sk_stream_synthetic(const sk_synthetic *w, sk_stream *out)
 {
     sk_stream s = {.nranks = w->sources};
     uint64_t random = w->seed;
-    sk_side second = w->first == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
+    sk_match_side second = w->first == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
     if (w->depth == 0 || w->sources == 0)
         return SK_BADARG;
     uint32_t *place = malloc(w->depth * sizeof *place);
