@@ -1,0 +1,79 @@
+/* pairs.c: sends and receives that go together: both ways at once, to oneself, and nothing at all.
+ */
+#include <stdlib.h>
+
+#include "scene.h"
+
+enum { TAG = 50, TEXTS = 30 };
+
+void case_sendrecv(const scene *s)
+{
+    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
+    for (int i = 0; i < TEXTS; i++) {
+        int hop = i % s->size, to = (s->rank + hop) % s->size;
+        letter mine = {s->rank, TAG, i, LONG_LETTER};
+        letter theirs = {(s->rank + s->size - hop) % s->size, TAG, i, LONG_LETTER};
+        MPI_Status st;
+        letter_write(s, &mine, out);
+        MPI_Sendrecv(out, (int)letter_length(s, &mine), MPI_BYTE, to, TAG, in, LONG_LETTER,
+                     MPI_BYTE, theirs.from, i % 2 ? TAG : MPI_ANY_TAG, s->comm, &st);
+        letter_check(s, &theirs, in, &st);
+        rng r = rng_seed(s->seed, 1, (uint64_t)s->rank),
+            want = rng_seed(s->seed, 1, (uint64_t)theirs.from);
+        char *block = out, *expect = in;
+        rng_fill(&r, block, 100000);
+        rng_fill(&want, expect, 100000);
+        MPI_Sendrecv_replace(block, 100000, MPI_BYTE, to, TAG, theirs.from, TAG, s->comm, &st);
+        int wrong = 0;
+        for (int k = 0; k < 100000; k++)
+            wrong += block[k] != expect[k];
+        EXPECT(s, wrong == 0, "sendrecv_replace: %d bytes of 100000 are wrong", wrong);
+    }
+    free(out);
+    free(in);
+}
+
+/* To oneself: receive before the send and after it, exactly and from anyone. */
+void case_self_sends(const scene *s)
+{
+    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
+    for (int i = 0; i < 4 * TEXTS; i++) {
+        letter l = {s->rank, TAG, i, LONG_LETTER};
+        int bytes = (int)letter_length(s, &l), from = i % 3 ? s->rank : MPI_ANY_SOURCE;
+        MPI_Request req[2];
+        MPI_Status st[2];
+        letter_write(s, &l, out);
+        if (i % 2)
+            MPI_Irecv(in, LONG_LETTER, MPI_BYTE, from, TAG, s->comm, &req[0]);
+        (i % 4 < 2 ? MPI_Isend : MPI_Issend)(out, bytes, MPI_BYTE, s->rank, TAG, s->comm, &req[1]);
+        if (i % 2 == 0)
+            MPI_Irecv(in, LONG_LETTER, MPI_BYTE, from, TAG, s->comm, &req[0]);
+        MPI_Waitall(2, req, st);
+        letter_check(s, &l, in, &st[0]);
+    }
+    free(out);
+    free(in);
+}
+
+/* Messages without a byte match like others, in order; no process takes and gives nothing. */
+void case_empty(const scene *s)
+{
+    int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
+    for (int i = 0; i < 200; i++) {
+        MPI_Request req;
+        MPI_Status st;
+        char untouched = 'u';
+        int count = -1;
+        MPI_Isend(NULL, 0, MPI_INT, to, TAG + i % 3, s->comm, &req);
+        MPI_Recv(&untouched, i % 2, MPI_BYTE, i % 5 ? from : MPI_ANY_SOURCE, MPI_ANY_TAG, s->comm,
+                 &st);
+        MPI_Get_count(&st, MPI_BYTE, &count);
+        EXPECT(s,
+               count == 0 && untouched == 'u' && st.MPI_SOURCE == from && st.MPI_TAG == TAG + i % 3,
+               "empty message %d: %d bytes, tag %d from %d", i, count, st.MPI_TAG, st.MPI_SOURCE);
+        MPI_Wait(&req, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&i, 1, MPI_INT, MPI_PROC_NULL, TAG, &untouched, 1, MPI_BYTE, MPI_PROC_NULL,
+                     TAG, s->comm, &st);
+        EXPECT(s, st.MPI_SOURCE == MPI_PROC_NULL && untouched == 'u', "no process sent something");
+    }
+}
