@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-sk_process sk_proc = {.lock = PTHREAD_MUTEX_INITIALIZER};
+sk_process sk_proc = {.seat_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sk_relax(void)
 {

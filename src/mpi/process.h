@@ -56,6 +56,10 @@ typedef struct sk_process {
     _Atomic(struct sk_comm *) comm_slot[SK_SLOTS];
     _Atomic(struct sk_dtype *) type_slot[SK_SLOTS];
 
+    pthread_mutex_t seat_lock;
+    sk_seat seat;       /* where the process sat when last asked, bound to `seat_cpus` */
+    uint64_t seat_cpus; /* 0: nobody has asked */
+
     pthread_mutex_t lock; /* all below */
     struct sk_comm *comms;
     struct sk_dtype *types;
@@ -64,8 +68,6 @@ typedef struct sk_process {
     struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
     struct sk_buffered *buffered;       /* messages of MPI_Bsend that Skein buffers: see p2p.c */
     struct sk_later *later; /* types and operations the user freed while they were in use */
-    sk_seat seat;           /* where the process sat when last asked, bound to `seat_cpus` */
-    uint64_t seat_cpus;     /* 0: nobody has asked */
 } sk_process;
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));

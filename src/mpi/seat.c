@@ -85,14 +85,14 @@ static void find_seat(sk_seat *seat)
     uint64_t cpus = 0;
     if (sk_cpus_here(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN))
         return;
-    pthread_mutex_lock(&sk_proc.lock);
+    pthread_mutex_lock(&sk_proc.seat_lock);
     if (!cpus || sk_proc.seat_cpus != cpus) {
         read_binding(seat);
         sk_proc.seat = *seat;
         sk_proc.seat_cpus = cpus;
     }
     *seat = sk_proc.seat;
-    pthread_mutex_unlock(&sk_proc.lock);
+    pthread_mutex_unlock(&sk_proc.seat_lock);
 }
 #else
 int sk_cpus_here(uint64_t *which)

@@ -5,7 +5,7 @@ unset FI_PROVIDER FI_PROVIDER_PATH
 for v in $(env | sed -n 's/^\(OMPI_MCA_\(pml\|mtl\|btl\)[a-z_]*\)=.*/\1/p'); do unset "$v"; done
 mca='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include skein'
 vars='OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_mtl_ofi_provider_include=skein'
-btl='\^openib,ofi'
+btl='\^openib,ofi,vader'
 path="FI_PROVIDER_PATH=$tmp/lib(:[^ ]*/libfabric)?"
 
 # notes NAME PATTERN COMMAND...: status 0, and one line on standard error that matches.

@@ -20,7 +20,7 @@ sk_gifts sk_gifts_new(sk_arena *a, const char *library)
 void sk_gifts_match(sk_gifts *g, const sk_fabric *f)
 {
     static const char *const mca[] = {
-        "pml", "cm", "mtl", "ofi", "mtl_ofi_provider_include", "skein", "btl", "^openib,ofi"};
+        "pml", "cm", "mtl", "ofi", "mtl_ofi_provider_include", "skein", "btl", "^openib,ofi,vader"};
     sk_arena *a = g->plain.arena;
     const char *path = sk_dir(a, f->library);
     if (f->others && !getenv("FI_PROVIDER_PATH"))
@@ -30,7 +30,8 @@ void sk_gifts_match(sk_gifts *g, const sk_fabric *f)
         (sk_gift){.name = "FI_PROVIDER", .value = "skein", .between = ',', .shy = true};
     for (size_t i = 0; i < sizeof mca / sizeof *mca; i += 2) {
         if (!strcmp(mca[i], "btl") && getenv("OMPI_MCA_btl"))
-            continue; /* it only keeps what is not needed away: the user's choice is as good */
+            continue; /* it only keeps away what is not needed, of which vader would leave files in
+                         /dev/shm when a job is killed: the user's choice is as good */
         sk_words_add(&g->mca, mca[i]);
         sk_words_add(&g->mca, mca[i + 1]);
     }
