@@ -4,7 +4,7 @@
 #include "match_play.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_ALLOCATOR 0 /* a sanitizer has its own */
+#define OWN_ALLOCATOR 0 /* a sanitizer has its own: nothing fails */
 #else
 #define OWN_ALLOCATOR 1
 #endif
@@ -60,28 +60,26 @@ static void play_failing(unsigned percent, const profile *p)
 static void engines_agree_when_allocations_fail(void **state)
 {
     (void)state;
-    if (!OWN_ALLOCATOR)
-        skip();
     for (int i = 0; i < NPROFILES; i++) {
         play_failing(100, &profiles[i]);
         play_failing(60, &profiles[i]);
     }
-    assert_true(failed > 1000);
+    assert_true(failed > 1000 || !OWN_ALLOCATOR);
 }
 
 static void a_matcher_that_cannot_be_made_says_so(void **state)
 {
     (void)state;
-    if (!OWN_ALLOCATOR)
-        skip();
     sk_match_config config = {.nranks = 4};
     for (int i = 0; sk_engine_name(i); i++) {
         sk_matcher *m = NULL;
         failing = 100;
         sk_status st = sk_matcher_new(sk_engine_name(i), &config, &m);
         failing = 0;
-        assert_int_equal(st, SK_NOMEM);
-        assert_null(m);
+        assert_int_equal(st, OWN_ALLOCATOR ? SK_NOMEM : SK_OK);
+        assert_true((m == NULL) == OWN_ALLOCATOR);
+        if (m)
+            sk_matcher_free(m);
     }
 }
 
