@@ -38,6 +38,7 @@
 #define SK_HAVE_IALLGATHER    0 /* it has, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
 #define SK_HAVE_BOARD         0
+#define SK_HAVE_THREADS       0 /* and little room for what threads have of their own */
 #else
 #define SK_HAVE_NEXT          1
 #define SK_HAVE_IDUP          1
@@ -49,6 +50,7 @@
 #define SK_HAVE_IALLGATHER    1
 #define SK_HAVE_ENVELOPE      1
 #define SK_HAVE_BOARD         1
+#define SK_HAVE_THREADS       1
 #endif
 
 #define SK_HAVE_LARGE (MPI_VERSION >= 4) /* the _c forms */

@@ -7,7 +7,7 @@
 
 _Static_assert(SK_NCOLLS + 1 < SK_HINT_KINDS, "Skein's kinds end where the provider's begin");
 
-_Thread_local sk_hint sk_hint_mine;
+SK_HINT_OF_THREAD sk_hint sk_hint_mine;
 
 static sk_hint *now(void)
 {

@@ -40,8 +40,12 @@
 #include "mpi/process.h"
 
 /* Of this thread. A preloaded library has its place among the first, so the address is a sum. */
-extern _Thread_local sk_hint sk_hint_mine
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+#if SK_HAVE_THREADS
+#define SK_HINT_OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define SK_HINT_OF_THREAD
+#endif
+extern SK_HINT_OF_THREAD sk_hint sk_hint_mine __attribute__((visibility("hidden")));
 
 /* A provider has asked for hints: it does so while the host starts, before any collective. */
 static inline bool sk_hint_wanted(void)
