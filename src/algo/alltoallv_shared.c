@@ -1,10 +1,12 @@
 /* alltoallv_shared.c: every bay has a slot for each of the other ranks; long blocks are near
- * messages; alltoallv and alltoallw.
+ * messages, unless all together would go through every cache; alltoallv and alltoallw.
  * cost   2 copies of a byte    good for  one node
  * turns  1    steps  2 for each block, and 2 or 3
  * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
 #include "algo/algo.h"
 #include "algo/phase_share.h"
+
+enum { NEAR = 48 }; /* bays, of all blocks of a rank: with more, one copy by the host is better */
 
 static int64_t slot_size(const sk_call *c)
 {
@@ -19,7 +21,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
-    sk_slots x = {.nslots = n, .slot = n - 1, .size = slot_size(c)};
+    sk_slots x = {.nslots = n, .slot = n - 1, .size = slot_size(c), .near = NEAR * c->room / n};
     x.out = (sk_slot_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
     x.in = (sk_slot_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
     sk_slots_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));

@@ -1,6 +1,6 @@
 /* phase_slots.c: blocks of unknown sizes through slots of one size.
  *
- * A long block is a near message from where it lies, and to where it should be, unless it is not
+ * A long block is a message from where it lies, and to where it should be, unless it is not
  * contiguous there, or is about to be overwritten because the call is in place: then it goes by way
  * of a packed copy. */
 #include "algo/phase_share.h"
@@ -18,6 +18,7 @@ int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
 typedef struct walk { /* over the blocks of a lane */
     const sk_slot_row *lane;
     int64_t size;   /* of a slot */
+    int64_t near;   /* of a near message, the longest */
     bool rewritten; /* the blocks may be overwritten meanwhile */
     sk_span copy;   /* of the blocks that need one */
     int64_t at;     /* how far it is used */
@@ -58,7 +59,10 @@ static bool walk_on(walk *w)
 
 static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, bool rewritten)
 {
-    walk w = {.lane = lane, .size = x->size, .rewritten = rewritten};
+    walk w = {.lane = lane,
+              .size = x->size,
+              .near = x->near ? x->near : INT64_MAX,
+              .rewritten = rewritten};
     while (walk_on(&w))
         ;
     if (w.at)
@@ -97,7 +101,7 @@ static void send_long(sk_sched *s, walk *w)
 {
     for (; walk_on(w);)
         if (is_long(w))
-            sk_send_near(s, w->place, w->peer);
+            (w->user.len > w->near ? sk_send : sk_send_near)(s, w->place, w->peer);
     walk_back(w);
 }
 
@@ -106,7 +110,7 @@ static void empty(sk_sched *s, walk *w, const sk_slots *x, const turns *t)
     for (; walk_on(w);) {
         int64_t i = x->nslots > 1 ? x->slot - (w->i - 1) : 0;
         if (is_long(w))
-            sk_recv_near(s, w->place, w->peer);
+            (w->user.len > w->near ? sk_recv : sk_recv_near)(s, w->place, w->peer);
         else
             sk_take(s, w->peer, slot_of(w, x, t, i), w->user);
     }
