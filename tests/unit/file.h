@@ -33,4 +33,19 @@ static inline void unit_file_remove(const unit_file *f)
     rmdir(f->dir);
 }
 
+/* For cmocka's tests with setup and teardown: the state is the file. */
+static inline int unit_file_setup(void **state)
+{
+    static unit_file f;
+    unit_file_make(&f);
+    *state = &f;
+    return 0;
+}
+
+static inline int unit_file_teardown(void **state)
+{
+    unit_file_remove(*state);
+    return 0;
+}
+
 #endif

@@ -6,20 +6,6 @@
 #include "file.h"
 #include "graph/mtx.h"
 
-static int setup(void **state)
-{
-    static unit_file f;
-    unit_file_make(&f);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    unit_file_remove(*state);
-    return 0;
-}
-
 static sk_mtx read_text(const unit_file *f, const char *text)
 {
     char err[256] = "";
@@ -324,7 +310,7 @@ static void mutated_files_are_read_or_refused(void **state)
     assert_true(nread > 200 && nrefused > 2000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_file_setup, unit_file_teardown)
 
 int main(void)
 {

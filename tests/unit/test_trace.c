@@ -9,20 +9,6 @@
 #include "file.h"
 #include "match/trace.h"
 
-static int setup(void **state)
-{
-    static unit_file f;
-    unit_file_make(&f);
-    *state = &f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    unit_file_remove(*state);
-    return 0;
-}
-
 /* A receive, a message, a peek, a claim and a cancel. */
 static void sound(sk_trace_record *r)
 {
@@ -347,18 +333,26 @@ static void records_that_cannot_be_written_are_told_at_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_written_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_traces_are_whole, setup, teardown),
-        cmocka_unit_test_setup_teardown(traces_can_be_read_while_they_are_written, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_matcher_records_what_it_was_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_heads_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(other_words_in_heads_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(bad_records_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(torn_records_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(files_that_cannot_be_read_are_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(files_that_cannot_be_written_are_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(records_that_cannot_be_written_are_told_at_the_end, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_written_is_read, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(long_traces_are_whole, unit_file_setup, unit_file_teardown),
+        cmocka_unit_test_setup_teardown(traces_can_be_read_while_they_are_written, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(a_matcher_records_what_it_was_asked, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(bad_heads_are_refused, unit_file_setup, unit_file_teardown),
+        cmocka_unit_test_setup_teardown(other_words_in_heads_are_refused, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(bad_records_are_refused, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(torn_records_are_refused, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(files_that_cannot_be_read_are_named, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(files_that_cannot_be_written_are_told, unit_file_setup,
+                                        unit_file_teardown),
+        cmocka_unit_test_setup_teardown(records_that_cannot_be_written_are_told_at_the_end,
+                                        unit_file_setup, unit_file_teardown),
     };
     return RUN(tests);
 }
