@@ -64,7 +64,7 @@ well_formed() {
     awk -F, -v want="$2" '
         NR == 1 { n = NF; next }
         NF != n || $7 != "yes" || $8 < 1 { bad = bad " line " NR }
-        { for (i = 11; i <= 20; i++) if ($i !~ /^[0-9.e+-]+$/ || $i + 0 <= 0) bad = bad " line " NR }
+        { for (i = 11; i <= 21; i++) if ($i !~ /^[0-9.e+-]+$/ || $i + 0 <= 0) bad = bad " line " NR }
         END { if (NR - 1 != want) bad = bad " " NR - 1 " rows"; print bad }' "$1"
 }
 

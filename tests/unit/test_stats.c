@@ -84,7 +84,8 @@ static void point_survives_its_line(void **state)
                   .singles = 7,
                   .train = 90,
                   .makespan = {12.5, 25, {1.9, 2, 2.1}},
-                  .b2b = {3.25, 1.5, {0.25, 0.5, 0.75}}};
+                  .b2b = {3.25, 1.5, {0.25, 0.5, 0.75}},
+                  .empty_us = 0.125};
     sk_point q;
     memset(&q, 0, sizeof q);
     char line[512];
@@ -100,6 +101,7 @@ static void point_survives_its_line(void **state)
     near(q.makespan.ratio.lo, 1.9);
     near(q.b2b.skein_us, 3.25);
     near(q.b2b.ratio.hi, 0.75);
+    near(q.empty_us, 0.125);
 }
 
 static void other_lines_are_no_points(void **state)

@@ -22,6 +22,7 @@ typedef struct sk_point {
     int rounds, singles, train; /* rounds; calls timed singly in each; calls in a train */
     sk_timing makespan;         /* last exit minus first entry of one call */
     sk_timing b2b;              /* one call out of a train of calls */
+    double empty_us;            /* makespan of a call that does nothing */
 } sk_point;
 
 /* Where the two results differ first, or -1. */

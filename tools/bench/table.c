@@ -9,7 +9,7 @@ void sk_csv_header(FILE *f, bool graph)
 {
     fputs("mpi,ranks,collective,bytes,skein_algorithm,host_algorithm,equal,rounds,singles,train,"
           "skein_us,host_us,ratio,ratio_p10,ratio_p90,"
-          "b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90",
+          "b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90,empty_us",
           f);
     fputs(graph ? ",graph\n" : "\n", f);
     fflush(f);
@@ -41,6 +41,7 @@ void sk_csv_row(FILE *f, const sk_result *r)
             p->rounds, p->singles, p->train);
     csv_timing(f, &p->makespan);
     csv_timing(f, &p->b2b);
+    fprintf(f, ",%.6g", p->empty_us);
     if (r->graph)
         csv_text(f, r->graph);
     fputc('\n', f);
@@ -109,6 +110,7 @@ static void print_heading(FILE *f, const sk_result *r, bool against)
             "\n%s, %d ranks%s%s: times in us, ratio host / Skein (above 1: Skein is faster), its "
             "10%%..90%% spread\n",
             sk_flavour_title(r->mpi), r->nranks, r->graph ? ", " : "", r->graph ? r->graph : "");
+    fprintf(f, "an empty call takes %.3g us: until all ranks have had a core\n", r->point.empty_us);
     fprintf(f, "%-21s %-23s  %-41s  %-41s%s\n", "", "", "one call (makespan)", "back to back",
             against ? "  host forced: one call      back to back" : "");
     fprintf(f, "%-20s %7s %-16s", "collective", "bytes", "algorithm");

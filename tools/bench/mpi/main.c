@@ -143,6 +143,7 @@ int main(int argc, char **argv)
         status = 2;
     } else {
         a.measure.least = a.graph ? NEIGHBOR_WARMUP : 0;
+        a.measure.empty_us = sk_measure_empty(&a.measure);
         status = measure_all(&a, rank, nranks);
         if (a.graph)
             sk_neighbors_free(&a.hood);

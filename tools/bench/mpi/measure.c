@@ -13,6 +13,10 @@
 enum { SKEIN, HOST, SIDES };
 enum { MIN_ROUNDS = 3, MAX_SINGLES = 25, MIN_TRAIN = 2, MAX_TRAIN = 100, MAX_TRAINS = 4 };
 
+/* A shorter train of short calls is mostly its start: ranks that share cores need a while until
+ * they take turns. */
+enum { GOOD_TRAIN_US = 20000 };
+
 /* Rank 0's clock decides, so that all ranks go the same way. */
 static bool all_agree(bool at_rank_0)
 {
@@ -56,35 +60,65 @@ static int first_side(int round, int i)
     return (int)((x >> 16 ^ (uint32_t)i) & 1);
 }
 
+enum { ENTRY, EXIT, LATE, PER_CALL }; /* what is noted of a single call */
+
+/* `c` NULL: a call that does nothing. */
+static void time_one(const sk_case *c, const sk_measure *m, bool host, double t[PER_CALL])
+{
+    double moment;
+    t[LATE] = !sk_start_together(m->clock, m->start, &moment);
+    t[ENTRY] = -sk_clock_now(m->clock);
+    if (c)
+        sk_case_run(c, host);
+    t[EXIT] = sk_clock_now(m->clock);
+    sk_start_rest(m->clock, m->start, moment);
+}
+
+/* The largest of the negated entries is the first entry. */
+static void meet_at_0(double *times, int n)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : times, times, PER_CALL * n, MPI_DOUBLE, MPI_MAX, 0,
+                MPI_COMM_WORLD);
+}
+
+static double span_us(const double *t)
+{
+    return 1e6 * (t[ENTRY] + t[EXIT]);
+}
+
+double sk_measure_empty(const sk_measure *m)
+{
+    enum { TIMES = 50 };
+    double times[PER_CALL * TIMES], span[TIMES];
+    for (int i = 0; i < TIMES; i++)
+        time_one(NULL, m, false, times + PER_CALL * i);
+    meet_at_0(times, TIMES);
+    for (int i = 0; i < TIMES; i++)
+        span[i] = span_us(times + PER_CALL * i);
+    return sk_median(span, TIMES);
+}
+
 /* Single calls: their makespans in us, at rank 0, and how many there are of each side. `times` has
  * room for SIDES * PER_CALL * n, `span` for n per side. A call for which a rank came too late to
  * wait for its start is left out, unless all were. */
-enum { ENTRY, EXIT, LATE, PER_CALL };
-
 static void time_singles(const sk_case *c, const sk_measure *m, int n, int round, double *times,
                          double *span[SIDES], int count[SIDES])
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < SIDES; k++) {
             int side = (first_side(round, i) + k) % SIDES;
-            double *t = times + PER_CALL * (i * SIDES + side);
-            double moment;
-            t[LATE] = !sk_start_together(m->clock, m->start, &moment);
-            t[ENTRY] = -sk_clock_now(m->clock);
-            sk_case_run(c, side == HOST);
-            t[EXIT] = sk_clock_now(m->clock);
-            sk_start_rest(m->clock, m->start, moment);
+            time_one(c, m, side == HOST, times + PER_CALL * (i * SIDES + side));
         }
-    /* The largest of the negated entries is the first entry. */
-    PMPI_Reduce(c->rank == 0 ? MPI_IN_PLACE : times, times, PER_CALL * SIDES * n, MPI_DOUBLE,
-                MPI_MAX, 0, MPI_COMM_WORLD);
+    meet_at_0(times, SIDES * n);
     for (int side = SKEIN; side < SIDES; side++) {
         count[side] = 0;
         for (int late = 0; late < 2 && count[side] == 0; late++)
             for (int i = 0; i < n; i++) {
                 const double *t = times + PER_CALL * (i * SIDES + side);
                 if (t[LATE] <= late)
-                    span[side][count[side]++] = 1e6 * (t[ENTRY] + t[EXIT]);
+                    span[side][count[side]++] = span_us(t);
             }
     }
 }
@@ -129,7 +163,7 @@ static int clamp(double x, int lo, int hi)
 
 /* How many calls fit: half of a round's share for single calls with their barriers, half for
  * trains: several, because a median of them survives a pause of the machine, but only if they stay
- * trains. */
+ * trains; a good one is made even where it takes more than its share. */
 static round_plan plan_round(const sk_case *c, const sk_measure *m, double pair, double *times,
                              double *span[SIDES])
 {
@@ -143,9 +177,10 @@ static round_plan plan_round(const sk_case *c, const sk_measure *m, double pair,
     } while (all_agree(--tries > 0 && pair < share));
 
     double calls = share / (pair + 1e-9);
+    int least = clamp(2e-6 * GOOD_TRAIN_US / (pair + 1e-9), MIN_TRAIN, MAX_TRAIN);
     int n[3] = {clamp(share / (single_pair + 1e-9), 1, MAX_SINGLES),
-                clamp(calls / (2 * MIN_TRAIN), 1, MAX_TRAINS), 0};
-    n[2] = clamp(calls / n[1], MIN_TRAIN, MAX_TRAIN);
+                clamp(calls / least, 1, MAX_TRAINS), 0};
+    n[2] = clamp(calls / n[1], least, MAX_TRAIN);
     PMPI_Bcast(n, 3, MPI_INT, 0, MPI_COMM_WORLD);
     return (round_plan){n[0], n[1], n[2]};
 }
@@ -207,7 +242,7 @@ bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out)
     int mine = keep && room, have;
     PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (have && keep && room) {
-        *out = (sk_point){.coll = c->coll, .bytes = c->bytes};
+        *out = (sk_point){.coll = c->coll, .bytes = c->bytes, .empty_us = m->empty_us};
         out->equal = sk_compare(c, keep);
         if (out->equal) {
             time_rounds(c, m, room, out);

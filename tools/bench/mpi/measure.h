@@ -7,13 +7,18 @@
 #include "bench/point.h"
 
 typedef struct sk_measure {
-    int warmup;    /* calls of each kind before the first round, fewer when they are slow */
-    int least;     /* but at least these: Skein plans for neighbours after some calls */
-    int rounds;    /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
-    double budget; /* seconds for this point */
+    int warmup;      /* calls of each kind before the first round, fewer when they are slow */
+    int least;       /* but at least these: Skein plans for neighbours after some calls */
+    int rounds;      /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
+    double budget;   /* seconds for this point */
+    double empty_us; /* sk_measure_empty */
     const sk_clock *clock;
     const struct sk_start *start;
 } sk_measure;
+
+/* The makespan of a call that does nothing, in us, at rank 0: what it takes until all ranks have
+ * had a core. No library can be faster than that. Collective over MPI_COMM_WORLD. */
+double sk_measure_empty(const sk_measure *m);
 
 /* Collective over MPI_COMM_WORLD. *out is complete at rank 0; `equal` is so at all ranks. False, at
  * all ranks: out of memory. */

@@ -9,8 +9,8 @@
 #include "bench/mpi/clock.h"
 
 typedef struct sk_start {
-    double lead; /* seconds in which all ranks learn of the moment */
-    bool sleep;  /* ranks share cores: they sleep until then */
+    double lead;  /* seconds in which all ranks learn of the moment */
+    bool crowded; /* ranks share cores: they give way while they wait */
 } sk_start;
 
 /* Collective over MPI_COMM_WORLD, as is the next one. */
