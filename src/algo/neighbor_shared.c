@@ -2,7 +2,8 @@
  * them, and takes those of its sources from there.
  *
  *   shared    through the bays of one turn: two copies for every block of alltoall; for allgather
- *             one into the bay, whatever the degree, and one out of it for each neighbour
+ *             one into the bay, whatever the degree, and one out of it for each neighbour; short
+ *             blocks through the common bay where ranks share cores
  *   exposed   a bay says only where the blocks lie, and the mates read them there: one copy, a
  *             system call for each block, and nobody leaves before all have read
  * cost   degree copies, no messages, one wait for each neighbour
@@ -17,11 +18,12 @@
  * and a block that is too long for its place is exposed or, where that cannot be, sent: this the
  * two ends of an edge decide alike. */
 #include "algo/phase_neighbor.h"
-#include "algo/row.h"
+#include "algo/phase_share.h"
 
 enum {
     PLACE_STEP = 64,
     WIDE_ROOM = 128 << 10, /* where sizes are not known: of allgather, and the least of alltoall */
+    MANY_NEIGHBOURS = 12,
     LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exposed */
 };
 
@@ -87,21 +89,39 @@ static bool fits_exposed(const sk_call *c)
     return on_one_node(c) && c->direct;
 }
 
+/* Of the busiest rank. */
+static int64_t most_neighbours(const sk_call *c)
+{
+    int64_t n = 0;
+    for (int i = 0; i < SK_NLEVELS; i++)
+        n += c->hood->load[SK_BY_DIRECT].messages[i];
+    return n;
+}
+
 /* Only what some rank may have to pack. Where sizes are not known no bound can be given that all
  * ranks agree on. */
 static int64_t scratch_exposed(const sk_call *c)
 {
-    const sk_load *load = &c->hood->load[SK_BY_DIRECT];
-    int64_t edges = 1, block = sk_call_bytes(c);
-    for (int i = 0; i < SK_NLEVELS; i++)
-        edges += load->messages[i] * c->hood->parallel;
+    int64_t edges = 1 + most_neighbours(c) * c->hood->parallel, block = sk_call_bytes(c);
     bool huge = block > INT64_MAX - PLACE_STEP;
     return sizes_known(c) && block ? sk_room(edges, huge ? block : block + PLACE_STEP) : 0;
 }
 
+/* Short blocks of all ranks stand together: on few cache lines, and neighbours of neighbouring
+ * ranks are one copy. That pays with many neighbours, since all ranks are waited for. */
+static bool stand_together(const sk_call *c)
+{
+    return sk_neighbor_gathers(c) && sizes_known(c) && most_neighbours(c) >= MANY_NEIGHBOURS &&
+           sk_call_bytes(c) > 0 && sk_share_common(c, c->nranks * sk_call_bytes(c));
+}
+
 static void build_shared(sk_sched *s, const sk_call *c)
 {
-    sk_neighbor_trade(s, c, places_for(c, false), false);
+    sk_places at = places_for(c, false);
+    at.common = stand_together(c);
+    if (at.common)
+        at.room = c->nranks * at.bytes;
+    sk_neighbor_trade(s, c, at, false);
 }
 
 static void build_exposed(sk_sched *s, const sk_call *c)

@@ -61,10 +61,22 @@ static sk_span block_of(const trade *x, const edge *e, bool out)
                 : sk_send_block(t->c, t->gather ? 0 : t->g->out_sorted[e->i]);
 }
 
+static sk_span in_common(const trade *x, int rank, int64_t len)
+{
+    return sk_common(x->turn, x->t.c->hood->machine->mate[rank] * x->at.bytes, len);
+}
+
 /* My blocks into my bay, or packed, so that they can be read. */
 static void put(trade *x)
 {
     sk_sched *s = x->t.s;
+    if (x->at.common) {
+        sk_span block = sk_send_block(x->t.c, 0);
+        sk_copy(s, block, in_common(x, x->t.c->rank, block.len));
+        sk_fence(s);
+        x->gives = true;
+        return;
+    }
     for (edge e = {.i = -1}; next_edge(x, &e, true);) {
         sk_span block = block_of(x, &e, true);
         way w = way_of(x, block.len);
@@ -87,6 +99,27 @@ static void expose(trade *x)
     for (edge e = {.i = -1}; next_edge(x, &e, true);)
         sk_expose(x->t.s, x->from[e.i], sk_bay(x->turn, place_of(x, e.number, e.peer), SK_PLACE));
     sk_fence(x->t.s);
+}
+
+/* Blocks that stand one after the other in the common bay and in my buffer are one. */
+static void take_common(const trade *x)
+{
+    sk_sched *s = x->t.s;
+    const sk_type *types = x->t.c->types;
+    sk_span from = {0}, into = {0};
+    for (edge e = {.i = -1}; next_edge(x, &e, false);) {
+        sk_span block = block_of(x, &e, false), at = in_common(x, e.peer, block.len);
+        sk_span more = into;
+        if (into.len && at.off == from.off + from.len && sk_span_join(types, &more, block)) {
+            into = more;
+            from.len += at.len;
+            continue;
+        }
+        sk_take(s, -1, from, into);
+        from = at;
+        into = block;
+    }
+    sk_take(s, -1, from, into);
 }
 
 static void take(trade *x)
@@ -121,7 +154,10 @@ static void run(trade *x)
     if (x->gives)
         sk_publish(s, x->turn);
     sk_tour_copy_loops(&x->t);
-    take(x);
+    if (x->at.common)
+        take_common(x);
+    else
+        take(x);
     sk_tour_transfer(&x->t, NULL, 0);
     unpack(x);
     if (x->exposes)
@@ -152,7 +188,7 @@ void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool expose)
     x.t.ride = c->direct ? INT64_MAX : at.bytes;
     sk_status st = prepare(&x);
     if (st == SK_OK) {
-        x.turn = sk_turn(s, at.room, false);
+        x.turn = sk_turn(s, at.room, at.common);
         run(&x);
     } else {
         sk_sched_fail(s, st);

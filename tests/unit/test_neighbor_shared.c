@@ -361,6 +361,28 @@ static void parallel_edges_are_counted_without_loops(void **state)
     free_one(o);
 }
 
+static void short_blocks_stand_together_where_ranks_share_cores(void **state)
+{
+    (void)state;
+    /* Ranks 1, 2 and 3 are one copy, rank 6 another. */
+    const int in[] = {1, 2, 3, 6}, out[] = {1};
+    one *o = new_one(SK_NEIGHBOR_ALLGATHER, "node:1 core:8", 8, 0, 4, in, 1, out);
+    sk_sched *s = build(o, "shared");
+    sk_sched_stats apart = sk_sched_count(s);
+    sk_sched_free(s);
+    o->machine->cores = 2;
+    o->hood.load[SK_BY_DIRECT].messages[SK_SOCKET] = 12; /* someone has many neighbours */
+    s = build(o, "shared");
+    sk_sched_stats together = sk_sched_count(s);
+    assert_int_equal(apart.takes, 4);
+    assert_int_equal(together.takes, 2);
+    assert_int_equal(together.take_bytes, apart.take_bytes);
+    assert_int_equal(sk_sched_view(s)->turns[0].room, 8 * sk_call_bytes(&o->call));
+    assert_true(sk_sched_view(s)->turns[0].all);
+    sk_sched_free(s);
+    free_one(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +400,7 @@ int main(void)
         cmocka_unit_test(blocks_that_end_here_are_taken_straight_into_their_slots),
         cmocka_unit_test(the_longest_haul_between_mates_is_known),
         cmocka_unit_test(parallel_edges_are_counted_without_loops),
+        cmocka_unit_test(short_blocks_stand_together_where_ranks_share_cores),
     };
     return RUN(tests);
 }
