@@ -19,6 +19,8 @@ typedef struct sk_engine {
     /* The oldest queued item of `side` that fits `item`, an item of the other side; NULL: none. It
      * stays queued. Adds the items looked at to *looked. */
     sk_item *(*find)(void *self, sk_match_side side, const sk_item *item, uint64_t *looked);
+    /* The same, and it is unqueued; by the side searched. NULL: find and take have to do. */
+    sk_item *(*grab[SK_NSIDES])(void *self, const sk_item *item, uint64_t *looked);
     /* Queue an item (item->side, item->age are set; it is younger than all others). */
     void (*add)(void *self, sk_item *item);
     void (*take)(void *self, sk_item *item); /* unqueue one */

@@ -6,7 +6,8 @@
 enum {
     MIN_SLOTS = 64,
     MAX_BITS = 31,
-    STEP = 8,          /* slots moved by one operation */
+    GROWTH = 4,        /* times the slots it had */
+    STEP = 128,        /* slots moved by one operation */
     KEEP_SLOTS = 4096, /* a table of up to this size is never given back, */
     KEEP_TIMES = 64,   /* a larger one when it has been empty so often and did not grow */
 };
@@ -22,7 +23,7 @@ static size_t slots_count(const flat_slots *s)
     return s->at ? (size_t)s->mask + 1 : 0;
 }
 
-static void slots_put(flat_slots *s, sk_link *first, uint32_t hash)
+static inline void slots_put(const flat_slots *s, sk_link *first, uint32_t hash)
 {
     uint32_t i = hash >> s->shift;
     while (s->at[i].first)
@@ -39,50 +40,46 @@ static inline flat_slot *slots_of(const flat_slots *s, const sk_link *first)
     return NULL;
 }
 
-/* Empty a slot and pull back those behind it that it kept from their place. */
-static inline void slots_clear(const flat_slots *s, flat_slot *slot)
+static sk_link *slots_find(const flat_slots *s, const flat_class *c, uint32_t hash,
+                           const sk_item *item, uint64_t *looked)
 {
-    flat_slot *at = s->at;
-    uint32_t hole = (uint32_t)(slot - at);
-    for (uint32_t i = (hole + 1) & s->mask; at[i].first; i = (i + 1) & s->mask) {
-        uint32_t place = at[i].hash >> s->shift;
-        if (((i - place) & s->mask) >= ((i - hole) & s->mask)) {
-            at[hole] = at[i];
-            hole = i;
-        }
-    }
-    at[hole].first = NULL;
-}
-
-RARE sk_link *flat_table_find_old(const flat_table *t, uint32_t hash, const sk_item *item,
-                                  uint64_t *looked)
-{
-    const flat_slots *s = &t->old;
     for (uint32_t i = hash >> s->shift; s->at[i].first; i = (i + 1) & s->mask) {
         sk_link *first = s->at[i].first;
         if (s->at[i].hash != hash || first == GONE)
             continue;
         ++*looked;
-        if (flat_equal(&t->class, first->item, item))
+        if (flat_equal(c, first->item, item))
             return first;
     }
     return NULL;
 }
 
+sk_link *flat_table_find(const flat_table *t, const sk_item *item, uint64_t *looked)
+{
+    if (t->keys == 0)
+        return NULL;
+    uint32_t hash = flat_hash(t, item);
+    sk_link *first = slots_find(&t->now, &t->class, hash, item, looked);
+    if (!first && t->old.at)
+        first = slots_find(&t->old, &t->class, hash, item, looked);
+    return first;
+}
+
 static void table_move(flat_table *t, size_t steps)
 {
+    const flat_slots now = t->now;
     size_t end = slots_count(&t->old);
     if (steps < end - t->moved)
         end = t->moved + steps;
-    for (; t->moved < end; t->moved++) {
-        flat_slot *slot = &t->old.at[t->moved];
+    for (flat_slot *slot = t->old.at + t->moved; slot < t->old.at + end; slot++) {
         if (!slot->first)
             continue;
         if (slot->first != GONE)
-            slots_put(&t->now, slot->first, slot->hash);
+            slots_put(&now, slot->first, slot->hash);
         slot->first = GONE;
     }
-    if (t->moved == slots_count(&t->old)) {
+    t->moved = end;
+    if (end == slots_count(&t->old)) {
         free(t->old.at);
         t->old = (flat_slots){0};
         t->limit = slots_count(&t->now) / 2;
@@ -92,7 +89,7 @@ static void table_move(flat_table *t, size_t steps)
 /* Room for one more ring. Without memory the table goes on until it is nearly full. */
 static bool table_grow(flat_table *t)
 {
-    size_t had = slots_count(&t->now), want = had ? 2 * had : MIN_SLOTS;
+    size_t had = slots_count(&t->now), want = had ? GROWTH * had : MIN_SLOTS;
     if (t->keys < had / 2)
         return true;
     if (t->old.at)
@@ -110,21 +107,15 @@ static bool table_grow(flat_table *t)
     return true;
 }
 
-static inline void ring_add(sk_link *first, sk_link *link)
-{
-    link->next = first;
-    link->prev = first->prev;
-    link->prev->next = first->prev = link;
-}
-
 RARE static bool table_add_growing(flat_table *t, sk_link *link, const sk_item *item)
 {
     uint64_t looked = 0;
+    link->hash = flat_hash(t, item);
     if (t->old.at)
         table_move(t, STEP);
-    sk_link *first = t->keys ? flat_table_find(t, item, &looked) : NULL;
+    sk_link *first = flat_table_find(t, item, &looked);
     if (first) {
-        ring_add(first, link);
+        flat_ring_add(first, link);
         return true;
     }
     if (!table_grow(t))
@@ -137,20 +128,9 @@ RARE static bool table_add_growing(flat_table *t, sk_link *link, const sk_item *
 
 bool flat_table_add(flat_table *t, sk_link *link, const sk_item *item)
 {
-    uint32_t hash = link->hash = flat_hash(t, item);
     if (t->keys >= t->limit)
         return table_add_growing(t, link, item);
-    flat_slot *at = t->now.at;
-    uint32_t i = hash >> t->now.shift;
-    for (; at[i].first; i = (i + 1) & t->now.mask) {
-        if (at[i].hash == hash && flat_equal(&t->class, at[i].first->item, item)) {
-            ring_add(at[i].first, link);
-            return true;
-        }
-    }
-    at[i] = (flat_slot){.first = link, .hash = hash};
-    link->next = link->prev = link;
-    t->keys++;
+    flat_table_put(t, link, item);
     return true;
 }
 
@@ -180,7 +160,7 @@ RARE static void table_remove_growing(flat_table *t, sk_link *link)
 {
     flat_slot *slot = slots_of(&t->now, link);
     if (slot)
-        slots_clear(&t->now, slot);
+        flat_slots_clear(&t->now, slot);
     else
         slots_of(&t->old, link)->first = GONE;
     table_move(t, STEP);
@@ -195,7 +175,7 @@ void flat_table_remove(flat_table *t, sk_link *link)
     if (t->old.at)
         table_remove_growing(t, link);
     else
-        slots_clear(&t->now, slots_of(&t->now, link));
+        flat_slots_clear(&t->now, slots_of(&t->now, link));
     if (--t->keys == 0)
         table_emptied(t);
 }

@@ -15,6 +15,8 @@ static flat_way *way_new(flat *f, const flat_class *c)
     if (w) {
         flat_table_init(&w->table[SK_POSTED], c);
         flat_table_init(&w->table[SK_UNEXPECTED], c);
+        w->detour = 0;
+        w->own = false;
     }
     return w;
 }
@@ -22,10 +24,12 @@ static flat_way *way_new(flat *f, const flat_class *c)
 flat_way *flat_way_of(flat *f, const sk_item *recv)
 {
     flat_class c = flat_class_of(recv);
+    if (f->recent && flat_class_equal(&f->recent->table[0].class, &c))
+        return f->recent;
     for (uint32_t i = 0; i < f->nways; i++)
         if (flat_class_equal(&f->ways[i].table[0].class, &c))
-            return &f->ways[i];
-    return way_new(f, &c);
+            return f->recent = &f->ways[i];
+    return f->recent = way_new(f, &c);
 }
 
 void flat_way_activate(flat *f, flat_way *w)

@@ -4,9 +4,7 @@
 /* After a side changed hands, or has a new longest length. */
 static void side_update(sk_matcher *m, sk_matcher_side *s)
 {
-    s->most = s->longest;
-    if (!s->handed && s->most > m->engine->brief)
-        s->most = m->engine->brief;
+    s->most = s->longest < m->engine->brief ? s->longest : m->engine->brief;
     if (!m->watched) /* else threads read it without the lock, and it stays true */
         m->special = m->side[SK_POSTED].handed || m->side[SK_UNEXPECTED].handed;
 }
@@ -43,7 +41,7 @@ void sk_side_longer(sk_matcher *m, sk_matcher_side *s)
 {
     if (s->length > s->longest)
         s->longest = s->length;
-    if (!s->handed && s->length > m->engine->brief)
+    if (s->length > m->engine->brief)
         side_hand_over(m, s);
     side_update(m, s);
 }

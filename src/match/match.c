@@ -64,7 +64,7 @@ static void stats_of_side(const sk_matcher *m, sk_match_side side, sk_match_stat
         searches += t->searches;
     }
     out->length[side] = s->length;
-    out->max_length[side] = s->longest;
+    out->max_length[side] = s->length > s->longest ? s->length : s->longest;
     out->mean_length[side] = searches ? (double)s->sum / (double)searches : 0;
 }
 

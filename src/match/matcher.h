@@ -13,8 +13,8 @@ enum { SK_FEW = 4 };
 typedef struct sk_matcher_side {
     sk_queue brief; /* while the queue is short */
     uint64_t length;
-    uint64_t longest; /* ever */
-    uint64_t most;    /* of the length: beyond it something has to be done; at most `longest` */
+    uint64_t longest; /* ever, but for what the engine's queue has grown since it last shrank */
+    uint64_t most;    /* of the length of `brief`: beyond it something has to be done */
     uint64_t sum;     /* of the lengths that searches met */
     bool handed;      /* the engine has it */
 } sk_matcher_side;
@@ -54,7 +54,7 @@ static inline void sk_matcher_unlock(sk_matcher *m)
         pthread_mutex_unlock(&m->lock);
 }
 
-/* hand.c. The length passes `most`: it is the longest ever, or too long for the matcher. */
+/* hand.c. The short queue passes `most`: it is the longest ever, or too long for the matcher. */
 __attribute__((cold)) void sk_side_longer(sk_matcher *m, sk_matcher_side *s);
 /* At most SK_FEW are left: they come back from the engine, sorted by age. */
 __attribute__((cold)) void sk_side_take_back(sk_matcher *m, sk_matcher_side *s, sk_match_side side);

@@ -1,10 +1,10 @@
 /* meet.c: the operations of a matcher. The short way, for short queues without threads and trace,
- * is all in line; whatever else there is takes the long way. */
+ * is all in line; where the engine has a queue, the long way costs little more; a matcher with
+ * threads or a trace locks and records around it. */
 #include "match/matcher.h"
 #include "match/trace.h"
 
 #define SHORT_WAY static inline __attribute__((always_inline))
-#define LONG_WAY  static __attribute__((noinline, cold))
 
 static inline sk_match_side other_side(sk_match_side side)
 {
@@ -37,13 +37,6 @@ static void record(sk_matcher *m, const sk_item *item, sk_match_side searched, s
     sk_trace_write(m->trace, &r);
 }
 
-LONG_WAY void watch_begin(sk_matcher *m, const sk_item *item, sk_match_side searched,
-                          sk_trace_op op)
-{
-    sk_matcher_lock(m);
-    record(m, item, searched, op);
-}
-
 SHORT_WAY void brief_add(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     sk_matcher_side *s = &m->side[side];
@@ -60,17 +53,24 @@ SHORT_WAY void brief_take(sk_matcher_side *s, sk_item *item)
     item->side = SK_NSIDES;
 }
 
-/* One look for a partner. */
-SHORT_WAY sk_item *side_find(sk_matcher *m, const sk_item *item, sk_match_side side, bool handed)
+/* One look for a partner. Where the engine has the queue, `take` unqueues what is found. */
+SHORT_WAY sk_item *side_find(sk_matcher *m, const sk_item *item, sk_match_side side, bool handed,
+                             bool take)
 {
+    const sk_engine *e = m->engine;
     sk_matcher_side *s = &m->side[side];
     sk_tally *t = tally_of(m, item, side);
     t->searches++;
     s->sum += s->length;
     if (s->length == 0)
         return NULL;
-    sk_item *found = handed ? m->engine->find(m->self, side, item, &t->looked)
-                            : sk_queue_find(s->brief.head, side, item, &t->looked);
+    sk_item *found;
+    if (!handed)
+        found = sk_queue_find(s->brief.head, side, item, &t->looked);
+    else if (take && e->grab[side])
+        found = e->grab[side](m->self, item, &t->looked);
+    else if ((found = e->find(m->self, side, item, &t->looked)) && take)
+        e->take(m->self, found);
     if (found)
         t->found++;
     return found;
@@ -84,44 +84,75 @@ SHORT_WAY void side_add(sk_matcher *m, sk_item *item, sk_match_side side)
         return;
     }
     item->side = (uint8_t)side;
-    if (++s->length > s->most)
-        sk_side_longer(m, s);
+    s->length++;
     m->engine->add(m->self, item);
 }
 
-SHORT_WAY void side_take(sk_matcher *m, sk_item *item, sk_match_side side)
+/* The engine has unqueued an item. The longest length is only noted here: while the queue grows it
+ * need not be known. */
+SHORT_WAY void side_shrink(sk_matcher_side *s, sk_item *item)
 {
-    sk_matcher_side *s = &m->side[side];
-    if (!s->handed) {
-        brief_take(s, item);
-        return;
-    }
-    m->engine->take(m->self, item);
+    if (s->length > s->longest)
+        s->longest = s->length;
     s->length--;
     item->side = SK_NSIDES;
 }
 
-/* An item of `side` looks for its partner on the other one, or waits: the long way. */
-SHORT_WAY sk_item *meet_long(sk_matcher *m, sk_item *item, sk_match_side side)
+/* An item of `side` looks for its partner on the other one, or waits; whoever has the queues. */
+SHORT_WAY sk_item *meet_handed(sk_matcher *m, sk_item *item, sk_match_side side)
 {
     sk_match_side other = other_side(side);
     sk_matcher_side *s = &m->side[other];
-    bool watched = m->watched;
-    if (watched)
-        watch_begin(m, item, other, side == SK_POSTED ? SK_TRACE_POST : SK_TRACE_DELIVER);
+    bool handed = s->handed;
     item->age = m->age++;
-    sk_item *found = side_find(m, item, other, s->handed);
+    sk_item *found = side_find(m, item, other, handed, true);
     if (!found) {
         side_add(m, item, side);
-    } else {
-        item->side = SK_NSIDES;
-        side_take(m, found, other);
-        if (s->handed && s->length <= SK_FEW && s->length < m->engine->brief)
-            sk_side_take_back(m, s, other);
+        return NULL;
     }
-    if (watched)
-        sk_matcher_unlock(m);
+    item->side = SK_NSIDES;
+    if (!handed) {
+        brief_take(s, found);
+        return found;
+    }
+    side_shrink(s, found);
+    if (s->length <= SK_FEW && s->length < m->engine->brief)
+        sk_side_take_back(m, s, other);
     return found;
+}
+
+static __attribute__((noinline)) sk_item *post_handed(sk_matcher *m, sk_item *recv)
+{
+    return meet_handed(m, recv, SK_POSTED);
+}
+
+static __attribute__((noinline)) sk_item *deliver_handed(sk_matcher *m, sk_item *msg)
+{
+    return meet_handed(m, msg, SK_UNEXPECTED);
+}
+
+static __attribute__((noinline)) sk_item *meet_watched(sk_matcher *m, sk_item *item,
+                                                       sk_match_side side)
+{
+    sk_matcher_lock(m);
+    record(m, item, other_side(side), side == SK_POSTED ? SK_TRACE_POST : SK_TRACE_DELIVER);
+    sk_item *found = side == SK_POSTED ? post_handed(m, item) : deliver_handed(m, item);
+    sk_matcher_unlock(m);
+    return found;
+}
+
+/* While one queue is long the other is empty as a rule: then the item just waits. */
+SHORT_WAY sk_item *meet_long(sk_matcher *m, sk_item *item, sk_match_side side)
+{
+    sk_match_side other = other_side(side);
+    if (m->watched)
+        return meet_watched(m, item, side);
+    if (m->side[other].length)
+        return side == SK_POSTED ? post_handed(m, item) : deliver_handed(m, item);
+    item->age = m->age++;
+    tally_of(m, item, other)->searches++;
+    side_add(m, item, side);
+    return NULL;
 }
 
 static __attribute__((noinline)) sk_item *post_long(sk_matcher *m, sk_item *recv)
@@ -140,7 +171,7 @@ SHORT_WAY sk_item *meet(sk_matcher *m, sk_item *item, sk_match_side side)
     if (m->special)
         return side == SK_POSTED ? post_long(m, item) : deliver_long(m, item);
     item->age = m->age++;
-    sk_item *found = side_find(m, item, other, false);
+    sk_item *found = side_find(m, item, other, false, true);
     if (!found) {
         brief_add(m, item, side);
         return NULL;
@@ -162,8 +193,9 @@ sk_item *sk_matcher_deliver(sk_matcher *m, sk_item *msg)
 
 sk_item *sk_matcher_peek(sk_matcher *m, const sk_item *recv)
 {
-    watch_begin(m, recv, SK_UNEXPECTED, SK_TRACE_PEEK);
-    sk_item *found = side_find(m, recv, SK_UNEXPECTED, m->side[SK_UNEXPECTED].handed);
+    sk_matcher_lock(m);
+    record(m, recv, SK_UNEXPECTED, SK_TRACE_PEEK);
+    sk_item *found = side_find(m, recv, SK_UNEXPECTED, m->side[SK_UNEXPECTED].handed, false);
     if (!found)
         tally_of(m, recv, SK_UNEXPECTED)->missed++;
     sk_matcher_unlock(m);
@@ -172,11 +204,17 @@ sk_item *sk_matcher_peek(sk_matcher *m, const sk_item *recv)
 
 static bool side_remove(sk_matcher *m, sk_item *item, sk_match_side side, sk_trace_op op)
 {
+    sk_matcher_side *s = &m->side[side];
     sk_matcher_lock(m);
     bool queued = item->side == side;
     if (queued) {
         record(m, item, side, op);
-        side_take(m, item, side);
+        if (s->handed) {
+            m->engine->take(m->self, item);
+            side_shrink(s, item);
+        } else {
+            brief_take(s, item);
+        }
     }
     sk_matcher_unlock(m);
     return queued;

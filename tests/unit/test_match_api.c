@@ -83,15 +83,69 @@ static void searches_finds_and_lengths_are_counted(void **state)
     }
 }
 
+static void expect_longest(const sk_matcher *m, uint64_t posted, uint64_t unexpected)
+{
+    sk_match_stats s;
+    sk_matcher_stats(m, &s);
+    assert_int_equal(s.max_length[SK_POSTED], posted);
+    assert_int_equal(s.max_length[SK_UNEXPECTED], unexpected);
+}
+
+static void the_longest_length_is_known_at_any_time(void **state)
+{
+    (void)state;
+    enum { MANY = 300, MORE = 50 };
+    static sk_item recv[MANY], msg[MANY + MORE];
+    for (int e = 0; sk_engine_name(e); e++) {
+        sk_matcher *m = matcher(sk_engine_name(e));
+        for (unsigned i = 0; i < MANY; i++) {
+            msg[i] = recv[i] = (sk_item){.tag = i, .source = i % 16};
+            assert_null(sk_matcher_deliver(m, &msg[i]));
+            expect_longest(m, 0, i + 1);
+        }
+        for (unsigned i = MANY; i-- > MORE;)
+            assert_ptr_equal(sk_matcher_post(m, &recv[i]), &msg[i]);
+        for (unsigned i = MANY; i < MANY + MORE; i++) {
+            msg[i] = (sk_item){.tag = i};
+            assert_null(sk_matcher_deliver(m, &msg[i]));
+        }
+        expect_longest(m, 0, MANY);
+        for (unsigned i = MANY; i-- > MORE;)
+            assert_null(sk_matcher_post(m, &recv[i]));
+        assert_true(sk_matcher_cancel(m, &recv[MORE]));
+        expect_longest(m, MANY - MORE, MANY);
+        sk_matcher_free(m);
+    }
+}
+
+typedef sk_item maker(unsigned i);
+
+/* All sources with one tag, then with the next. */
+static sk_item source_by_source(unsigned i)
+{
+    return (sk_item){.tag = i / 16, .source = i % 16};
+}
+
+/* All tags from one source, then from the next. */
+static sk_item tag_by_tag(unsigned i)
+{
+    return (sk_item){.tag = i % (DEPTH / 16), .source = i / (DEPTH / 16)};
+}
+
+static sk_item all_tags_differ(unsigned i)
+{
+    return (sk_item){.tag = i, .source = i % 16};
+}
+
 /* `flat` looks at few items per search, whatever the order and the wildcards. */
-static void flat_with(unsigned any_source, unsigned any_tag, sk_match_side first)
+static void flat_with(maker *make, unsigned any_source, unsigned any_tag, sk_match_side first)
 {
     sk_matcher *m = matcher("flat");
     sk_item *recv = calloc(DEPTH, sizeof *recv), *msg = calloc(DEPTH, sizeof *msg);
     assert_non_null(recv);
     assert_non_null(msg);
     for (unsigned i = 0; i < DEPTH; i++) {
-        msg[i] = (sk_item){.tag = i / 16, .source = i % 16};
+        msg[i] = make(i);
         recv[i] = msg[i];
         recv[i].ignore = i % 100 < any_tag ? 0xffff : UINT64_C(3) << 32;
         if (i % 100 >= 100 - any_source)
@@ -104,7 +158,7 @@ static void flat_with(unsigned any_source, unsigned any_tag, sk_match_side first
     sk_match_stats s;
     sk_matcher_stats(m, &s);
     assert_int_equal(s.max_length[first], DEPTH);
-    assert_in_range(s.kind[0][first].traversals, 1, 12 * DEPTH);
+    assert_in_range(s.kind[0][first].traversals, 1, 6 * DEPTH);
     sk_matcher_free(m);
     free(recv);
     free(msg);
@@ -113,12 +167,36 @@ static void flat_with(unsigned any_source, unsigned any_tag, sk_match_side first
 static void flat_looks_at_few_items_at_any_share_of_wildcards(void **state)
 {
     (void)state;
+    static maker *const makers[] = {source_by_source, tag_by_tag, all_tags_differ};
     static const unsigned shares[][2] = {{0, 0},   {10, 0},  {0, 10},   {10, 10},
                                          {100, 0}, {0, 100}, {100, 100}};
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        flat_with(shares[i][0], shares[i][1], SK_POSTED);
-        flat_with(shares[i][0], shares[i][1], SK_UNEXPECTED);
+    for (size_t k = 0; k < sizeof makers / sizeof makers[0]; k++)
+        for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+            flat_with(makers[k], shares[i][0], shares[i][1], SK_POSTED);
+            flat_with(makers[k], shares[i][0], shares[i][1], SK_UNEXPECTED);
+        }
+}
+
+/* Where tags tell messages apart, one table is enough for receives with and without a source. */
+static void flat_has_one_table_for_messages_whose_tags_differ(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    static sk_item recv[MANY], msg[MANY];
+    sk_matcher *m = matcher("flat");
+    for (unsigned i = 0; i < MANY; i++) {
+        recv[i] = msg[i] = all_tags_differ(i);
+        assert_null(sk_matcher_deliver(m, &msg[i]));
     }
+    for (unsigned i = MANY; i-- > 0;) {
+        if (i % 10 == 0)
+            recv[i].source = SK_ANY_SOURCE;
+        assert_ptr_equal(sk_matcher_post(m, &recv[i]), &msg[i]);
+    }
+    sk_match_stats s;
+    sk_matcher_stats(m, &s);
+    assert_int_equal(s.queues, 1);
+    sk_matcher_free(m);
 }
 
 /* A queue that was long, is short and gets long again holds items that a table has known and
@@ -180,7 +258,9 @@ int main(void)
         cmocka_unit_test(an_unknown_engine_is_refused),
         cmocka_unit_test(every_engine_has_a_name_and_help_and_can_be_made),
         cmocka_unit_test(searches_finds_and_lengths_are_counted),
+        cmocka_unit_test(the_longest_length_is_known_at_any_time),
         cmocka_unit_test(flat_looks_at_few_items_at_any_share_of_wildcards),
+        cmocka_unit_test(flat_has_one_table_for_messages_whose_tags_differ),
         cmocka_unit_test(flat_finds_messages_of_a_queue_that_was_long_before),
         cmocka_unit_test(statistics_are_printed_by_kind),
     };
