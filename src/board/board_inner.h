@@ -12,7 +12,7 @@ enum {
     NRINGS = 6,
     HOT_LINES = 128,
     LINES = SK_BOARD_AHEAD + HOT_LINES,
-    PLACES = 2 * SK_BOARD_AHEAD,
+    PLACES = 4, /* a collective uses two turns at once */
 };
 
 /* ---- in shared memory ---- */
@@ -34,7 +34,7 @@ typedef struct common { /* what mates have passed follows it, then the rings */
 
 /* ---- of this process ---- */
 
-typedef struct place { /* of a turn that is not passed */
+typedef struct place { /* of one of the turns that were given last */
     line *lines;       /* of mate 0; those of the others follow */
     char *bays;        /* of mate 0; those of the others follow, the common one last */
     int64_t step;      /* from one to the next */
@@ -62,11 +62,17 @@ struct sk_board {
     uint32_t sign;        /* of the collective under way */
     uint64_t first, next; /* turns: of the collective under way, and without a place yet */
     uint64_t known;       /* all mates are known to have passed this many */
+    place turn[PLACES];   /* counted from `first`, so that short collectives use the same ones */
     ring ring[NRINGS];
-    place turn[PLACES];
     uint64_t arrived[HOT_LINES];
     uint64_t user[NRINGS][LINES]; /* turn that this mate opened last with each bay, plus 1 */
     sk_chutes *chutes;
 };
+
+/* Wait until all mates have passed so many turns. */
+void sk_board_await_passed(sk_board *b, uint64_t turns);
+
+/* The bays of a turn that do not fit into its lines. */
+SK_HOT void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t room);
 
 #endif

@@ -121,13 +121,3 @@ int64_t sk_board_room(const sk_board *b)
 {
     return rings[b->nrings - 1].bay;
 }
-
-int sk_board_mates(const sk_board *b)
-{
-    return b->n;
-}
-
-int sk_board_me(const sk_board *b)
-{
-    return b->me;
-}

@@ -3,7 +3,7 @@
  * pay for them. */
 #include <string.h>
 
-#include "exec/run_steps.h"
+#include "exec/turn_steps.h"
 
 void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
                  void *packets)
@@ -28,13 +28,13 @@ FOR_BOTH void post(sk_run *r, const sk_step *st, bool turns)
         if (turns && st->packet)
             sk_run_post_near(r, st);
         else
-            sk_run_note(r, ops->recv(r->wire, sk_run_part(r, &st->b, turns), st->peer, NULL));
+            sk_run_note(r, ops->recv(r->wire, sk_run_part(r, ops, &st->b, turns), st->peer, NULL));
         break;
     case SK_STEP_SEND:
         if (turns && st->packet)
             sk_run_post_near(r, st);
         else
-            sk_run_note(r, ops->send(r->wire, sk_run_part(r, &st->a, turns), st->peer));
+            sk_run_note(r, ops->send(r->wire, sk_run_part(r, ops, &st->a, turns), st->peer));
         break;
     case SK_STEP_PRECV: {
         sk_part room = sk_run_packet_room(r, st->packet);
@@ -55,25 +55,25 @@ FOR_BOTH void work(sk_run *r, const sk_step *st, bool turns)
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_COPY:
-        sk_run_note(
-            r, ops->copy(r->wire, sk_run_part(r, &st->a, turns), sk_run_part(r, &st->b, turns)));
+        sk_run_note(r, ops->copy(r->wire, sk_run_part(r, ops, &st->a, turns),
+                                 sk_run_part(r, ops, &st->b, turns)));
         break;
     case SK_STEP_REDUCE:
-        sk_run_note(
-            r, ops->reduce(r->wire, sk_run_part(r, &st->a, turns), sk_run_part(r, &st->b, turns)));
+        sk_run_note(r, ops->reduce(r->wire, sk_run_part(r, ops, &st->a, turns),
+                                   sk_run_part(r, ops, &st->b, turns)));
         break;
     case SK_STEP_PUT:
-        sk_run_put(r, st->packet, st->lo, sk_run_part(r, &st->a, turns));
+        sk_run_put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, turns));
         break;
     case SK_STEP_GET:
-        sk_run_get(r, st, sk_run_part(r, &st->b, turns));
+        sk_run_get(r, st, sk_run_part(r, ops, &st->b, turns));
         break;
     case SK_STEP_RELAY:
         sk_run_relay(r, st);
         break;
     case SK_STEP_EXPOSE:
         if (turns)
-            sk_run_expose(r, st);
+            sk_turn_expose(r, ops, st);
         break;
     default:
         break;
@@ -116,9 +116,9 @@ FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool turns)
     if (turns && ((rd->nrecv && recv->packet) || (rd->nsend && send->packet)))
         return false;
     sk_part none = {0};
-    sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, &send->a, turns) : none,
+    sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, ops, &send->a, turns) : none,
                                  rd->nsend ? send->peer : -1,
-                                 rd->nrecv ? sk_run_part(r, &recv->b, turns) : none,
+                                 rd->nrecv ? sk_run_part(r, ops, &recv->b, turns) : none,
                                  rd->nrecv ? recv->peer : -1));
     return true;
 }
@@ -128,7 +128,7 @@ FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool turns)
 static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
 {
     if (!r->posted) {
-        sk_run_pass(r, rd->passed);
+        sk_turn_pass(r, r->wire->ops, rd->passed);
         if (rd->nhead && sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
             return SK_AGAIN;
         if (block && !rd->nwait && rd->nrecv + rd->nsend && try_exchange(r, rd, true)) {
@@ -158,7 +158,7 @@ static sk_status run_with_turns(sk_run *r, bool block)
     while (r->round < v->nrounds)
         if (round_with_turns(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
-    sk_run_pass(r, v->nturns);
+    sk_turn_pass(r, r->wire->ops, v->nturns);
     return r->status;
 }
 
@@ -190,8 +190,7 @@ sk_status sk_run_wait(sk_run *r)
     if (r->sched->nturns) {
         if (!r->sched->straight || r->round || r->step)
             return run_with_turns(r, true);
-        sk_run_straight(r);
-        return r->status;
+        return sk_turn_straight(r, r->wire->ops);
     }
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];

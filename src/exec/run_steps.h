@@ -18,9 +18,10 @@ static inline sk_part sk_run_part_at(const void *buf, const sk_span *s)
 }
 
 /* In a bay, my own for the owner -1. A wire that knows no such bay gets no bytes. */
-static inline sk_part sk_run_part_in_bay(sk_run *r, const sk_span *s, int owner)
+static inline sk_part sk_run_part_in_bay(sk_run *r, const sk_wire_ops *ops, const sk_span *s,
+                                         int owner)
 {
-    const void *bay = r->wire->ops->bay(r->wire, s->buf, owner);
+    const void *bay = ops->bay(r->wire, s->buf, owner);
     if (bay)
         return sk_run_part_at(bay, s);
     sk_run_note(r, SK_WIRE);
@@ -28,17 +29,11 @@ static inline sk_part sk_run_part_in_bay(sk_run *r, const sk_span *s, int owner)
 }
 
 /* `turns` is a constant where this is inlined: without turns no span asks for a bay. */
-static inline sk_part sk_run_part(sk_run *r, const sk_span *s, bool turns)
+static inline sk_part sk_run_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s, bool turns)
 {
     if (turns && sk_buf_is_bay(s->buf))
-        return sk_run_part_in_bay(r, s, -1);
+        return sk_run_part_in_bay(r, ops, s, -1);
     return sk_run_part_at(r->buf[s->buf], s);
-}
-
-SK_HOT static inline void sk_run_pass(sk_run *r, uint32_t turns)
-{
-    if (turns > r->passed)
-        r->wire->ops->pass(r->wire, r->passed = turns);
 }
 
 /* Packets: run_packet.c. */
@@ -51,8 +46,6 @@ sk_part sk_run_packet_room(const sk_run *r, uint32_t packet);   /* what a PRECV 
 /* Turns: run_turns.c. The heads or the waiting steps of a round, from where the last try left off:
  * SK_OK, or SK_AGAIN, never when `block` is set. Errors are noted. */
 SK_HOT sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
-SK_HOT void sk_run_straight(sk_run *r); /* all steps of a straight schedule, waiting */
-void sk_run_expose(sk_run *r, const sk_step *st);
 
 /* Near messages: run_turns.c. */
 void sk_run_post_near(sk_run *r, const sk_step *st);

@@ -57,9 +57,6 @@ typedef struct sk_near_ops {
     sk_status (*send)(sk_wire *w, sk_part from, int peer);
     sk_status (*recv)(sk_wire *w, sk_part to, int peer);
     sk_status (*finish)(sk_wire *w); /* waits; NULL: that of sk_wire_ops ends these as well */
-
-    /* Optional: wait for a mate, and copy from its bay; as with `fold`, `at` of it is an offset. */
-    sk_status (*take)(sk_wire *w, uint32_t turn, int rank, sk_part bay, sk_part to);
 } sk_near_ops;
 
 struct sk_wire {

@@ -175,23 +175,6 @@ static bool same_buffers(const sk_args *a, const sk_comm *c)
     return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
 }
 
-void sk_args_significant(sk_args *a, const sk_comm *c)
-{
-    if (c->rank == a->root)
-        return;
-    if (a->coll == SK_GATHER || a->coll == SK_GATHERV || a->coll == SK_REDUCE) {
-        a->rbuf = NULL;
-        a->rcount = 0;
-        a->rcounts = a->rdispls = NULL;
-        a->rtype = MPI_DATATYPE_NULL;
-    } else if (a->coll == SK_SCATTER || a->coll == SK_SCATTERV) {
-        a->sbuf = NULL;
-        a->scount = 0;
-        a->scounts = a->sdispls = NULL;
-        a->stype = MPI_DATATYPE_NULL;
-    }
-}
-
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
 {
     bool rooted_recv = a->coll == SK_SCATTER || a->coll == SK_SCATTERV;

@@ -35,7 +35,22 @@ typedef struct sk_asked {
 } sk_asked;
 
 /* Blank what the standard calls not significant at this rank: it may be anything. */
-SK_HOT void sk_args_significant(sk_args *a, const sk_comm *c);
+static inline void sk_args_significant(sk_args *a, const sk_comm *c)
+{
+    if (c->rank == a->root)
+        return;
+    if (a->coll == SK_GATHER || a->coll == SK_GATHERV || a->coll == SK_REDUCE) {
+        a->rbuf = NULL;
+        a->rcount = 0;
+        a->rcounts = a->rdispls = NULL;
+        a->rtype = MPI_DATATYPE_NULL;
+    } else if (a->coll == SK_SCATTER || a->coll == SK_SCATTERV) {
+        a->sbuf = NULL;
+        a->scount = 0;
+        a->scounts = a->sdispls = NULL;
+        a->stype = MPI_DATATYPE_NULL;
+    }
+}
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out);

@@ -4,9 +4,14 @@
 
 #include <string.h>
 
+#include "board/board_turns.h"
 #include "board/peek.h"
+#include "exec/turn_steps.h"
 
 static const sk_near_ops near_ops;
+
+/* Here, in straight schedules; elsewhere these are called. */
+#define INLINED inline __attribute__((always_inline))
 
 void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
                        const struct sk_sched_view *v, uint32_t sign)
@@ -15,28 +20,42 @@ void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
     w->board = b;
     w->mate = m->mate;
     w->turns = v->turns;
-    w->nturns = v->nturns;
-    sk_board_begin(b, sign);
+    w->sign = sign;
+    w->contig = true;
+    for (uint32_t i = 0; i < v->ntypes; i++)
+        w->contig = w->contig && v->types[i].contig;
 }
 
-/* Turns are placed in order, when first used: those not yet passed must not be too many, and those
- * that this rank passes without any use need no place. */
-static sk_board *placed(sk_wire *base, uint32_t turn)
+INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
 {
-    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    w->placed = 0;
+    sk_board_begin(w->board, w->sign);
+}
+
+/* Turns are placed in order, when first used: those that this rank passes without any use need no
+ * place. */
+SK_HOT static __attribute__((noinline)) void place_turns(sk_mpi_wire *w, uint32_t turn)
+{
     for (; w->placed <= turn; w->placed++)
         sk_board_turn(w->board, w->turns[w->placed].room, w->turns[w->placed].all);
+}
+
+INLINED static sk_board *placed(sk_wire *base, uint32_t turn)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (w->placed <= turn)
+        place_turns(w, turn);
     return w->board;
 }
 
-sk_status sk_board_wire_open(sk_wire *base, uint32_t turn, bool block)
+INLINED sk_status sk_board_wire_open(sk_wire *base, uint32_t turn, bool block)
 {
     (void)block;
     sk_board_open(placed(base, turn), turn);
     return SK_OK;
 }
 
-void *sk_board_wire_bay(sk_wire *base, uint32_t buf, int owner)
+INLINED void *sk_board_wire_bay(sk_wire *base, uint32_t buf, int owner)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     uint32_t turn = sk_buf_turn(buf);
@@ -46,19 +65,19 @@ void *sk_board_wire_bay(sk_wire *base, uint32_t buf, int owner)
     return sk_board_bay(placed(base, turn), turn, mate);
 }
 
-void sk_board_wire_publish(sk_wire *base, uint32_t turn)
+INLINED void sk_board_wire_publish(sk_wire *base, uint32_t turn)
 {
     sk_board_publish(placed(base, turn), turn);
 }
 
-sk_status sk_board_wire_await(sk_wire *base, uint32_t turn, int lo, int hi, bool block)
+INLINED sk_status sk_board_wire_await(sk_wire *base, uint32_t turn, int lo, int hi, bool block)
 {
     (void)block;
     sk_board *b = placed(base, turn);
     return sk_board_await_range(b, turn, lo, hi < 0 ? sk_board_mates(b) : hi) ? SK_OK : SK_TRUNCATE;
 }
 
-sk_status sk_board_wire_await_rank(sk_wire *base, uint32_t turn, int rank, bool block)
+INLINED sk_status sk_board_wire_await_rank(sk_wire *base, uint32_t turn, int rank, bool block)
 {
     (void)block;
     int mate = ((sk_mpi_wire *)base)->mate[rank];
@@ -164,7 +183,7 @@ sk_status sk_board_wire_settle(sk_wire *base, uint32_t turn, bool block)
     return SK_OK;
 }
 
-void sk_board_wire_pass(sk_wire *base, uint32_t turns)
+INLINED void sk_board_wire_pass(sk_wire *base, uint32_t turns)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     if (w->placed < turns)
@@ -193,20 +212,63 @@ static sk_status near_finish(sk_wire *base)
     return sk_board_finish(((sk_mpi_wire *)base)->board) ? SK_OK : SK_TRUNCATE;
 }
 
-/* What await_rank, bay and copy do, for bytes that lie together without all the ways between. */
-SK_HOT static sk_status near_take(sk_wire *base, uint32_t turn, int rank, sk_part bay, sk_part to)
+/* ---- straight schedules ---- */
+
+/* Short ones without a call; all is read before anything is written. */
+INLINED static void move(char *to, const char *from, size_t n)
 {
-    sk_mpi_wire *w = (sk_mpi_wire *)base;
-    sk_board *b = placed(base, turn);
-    int mate = w->mate[rank];
-    if (!sk_board_await(b, turn, mate))
-        return SK_TRUNCATE;
-    bay.at = in_bay(w, turn, mate, bay);
-    if (!w->types[bay.type].contig || !w->types[to.type].contig)
-        return base->ops->copy(base, bay, to);
-    memcpy(to.at, bay.at, (size_t)to.len);
+    uint64_t head, tail;
+    if (n < sizeof head || n > 2 * sizeof head) {
+        memmove(to, from, n);
+        return;
+    }
+    memcpy(&head, from, sizeof head);
+    memcpy(&tail, from + n - sizeof tail, sizeof tail);
+    memcpy(to, &head, sizeof head);
+    memcpy(to + n - sizeof tail, &tail, sizeof tail);
+}
+
+/* Apart, with words for arguments: parts would be put in memory before it is known who wants them.
+ */
+__attribute__((noinline)) static sk_status copy_typed(sk_wire *base, void *from, uint32_t from_type,
+                                                      void *to, uint32_t to_type, int64_t len)
+{
+    return base->ops->copy(base, (sk_part){from, len, from_type}, (sk_part){to, len, to_type});
+}
+
+INLINED static sk_status copy(sk_wire *base, sk_part from, sk_part to)
+{
+    if (!((sk_mpi_wire *)base)->contig)
+        return copy_typed(base, from.at, from.type, to.at, to.type, from.len);
+    move(to.at, from.at, (size_t)from.len);
     return SK_OK;
 }
 
-static const sk_near_ops near_ops = {
-    .send = near_send, .recv = near_recv, .finish = near_finish, .take = near_take};
+static sk_status reduce(sk_wire *base, sk_part in, sk_part inout)
+{
+    return base->ops->reduce(base, in, inout);
+}
+
+static const sk_wire_ops inlined = {
+    .copy = copy,
+    .reduce = reduce,
+    .open = sk_board_wire_open,
+    .bay = sk_board_wire_bay,
+    .publish = sk_board_wire_publish,
+    .expose = sk_board_wire_expose,
+    .await = sk_board_wire_await,
+    .await_rank = sk_board_wire_await_rank,
+    .fold = sk_board_wire_fold,
+    .join = sk_board_wire_join,
+    .read = sk_board_wire_read,
+    .settle = sk_board_wire_settle,
+    .pass = sk_board_wire_pass,
+};
+
+sk_status sk_board_wire_straight(sk_run *r)
+{
+    sk_mpi_wire_begin((sk_mpi_wire *)r->wire);
+    return sk_turn_straight(r, &inlined);
+}
+
+static const sk_near_ops near_ops = {.send = near_send, .recv = near_recv, .finish = near_finish};

@@ -3,6 +3,7 @@
 #define SK_BOARD_WIRE_H
 
 #include "base/hot.h"
+#include "exec/run.h"
 #include "mpi/mpi_wire.h"
 
 SK_HOT sk_status sk_board_wire_open(sk_wire *w, uint32_t turn, bool block);
@@ -17,5 +18,8 @@ SK_HOT sk_status sk_board_wire_join(sk_wire *w, uint32_t turn, sk_part bay, sk_p
 sk_status sk_board_wire_read(sk_wire *w, int rank, const void *place, int64_t at, sk_part to);
 sk_status sk_board_wire_settle(sk_wire *w, uint32_t turn, bool block);
 SK_HOT void sk_board_wire_pass(sk_wire *w, uint32_t turns);
+
+/* A run of a straight schedule from its beginning to its end. */
+SK_HOT sk_status sk_board_wire_straight(sk_run *r);
 
 #endif

@@ -47,12 +47,20 @@ typedef struct sk_comm {
 
 sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serve */
 
+/* NULL: not in its slot. If it is, Skein may serve calls (sk_process_ready): there are none in the
+ * slots before and after. Whatever is read through the pointer depends on it, so it need not be
+ * acquired; see sk_bell_reached for what that would cost. */
+static inline sk_comm *sk_comm_known(MPI_Comm comm)
+{
+    sk_comm *c = atomic_load_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], memory_order_relaxed);
+    return c && atomic_load_explicit(&c->handle, memory_order_relaxed) == (uintptr_t)comm ? c
+                                                                                          : NULL;
+}
+
 static inline sk_comm *sk_comm_get(MPI_Comm comm)
 {
-    sk_comm *c = atomic_load_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], memory_order_acquire);
-    if (c && atomic_load_explicit(&c->handle, memory_order_relaxed) == (uintptr_t)comm)
-        return c;
-    return sk_comm_find(comm);
+    sk_comm *c = sk_comm_known(comm);
+    return c ? c : sk_comm_find(comm);
 }
 
 /* Start the private duplicate, or look after it: SK_OK when it is there, SK_AGAIN while it comes.

@@ -36,7 +36,9 @@ typedef struct sk_mpi_wire {
     sk_board *board; /* NULL: schedules without turns only */
     const int *mate; /* of each rank on its node */
     const sk_turn_room *turns;
-    uint32_t nturns, placed; /* turns of the schedule, and those the board knows */
+    uint32_t placed; /* turns of the schedule that the board knows */
+    uint32_t sign;   /* of the plan */
+    bool contig;     /* so are all types */
 } sk_mpi_wire;
 
 extern const sk_wire_ops sk_mpi_wire_ops;
@@ -51,7 +53,8 @@ size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
 
 /* The turns of a schedule go over this board: see board_wire.c. `sign`: of the plan. */
-SK_HOT void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
-                              const struct sk_sched_view *v, uint32_t sign);
+void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
+                       const struct sk_sched_view *v, uint32_t sign);
+SK_HOT void sk_mpi_wire_begin(sk_mpi_wire *w); /* a run begins */
 
 #endif

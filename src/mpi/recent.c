@@ -9,7 +9,7 @@
 enum { PLACES = 16, ARRAYS = 6, FEW_HANDLES = 3 };
 
 struct place {
-    sk_plan *plan;
+    sk_ready ready;
     int64_t version; /* of the neighbourhood */
     sk_args args;
     unsigned buffers;
@@ -20,30 +20,31 @@ struct place {
     } array[ARRAYS];
     MPI_Datatype few[FEW_HANDLES];
     MPI_Datatype *handles; /* few, or allocated */
-    sk_kernel_fn *kernel;
 };
 
 struct sk_recent {
-    struct place at[PLACES];
+    struct place *at[PLACES];
 };
 
-static void empty(struct place *p)
+static void drop(struct place *p)
 {
-    sk_plan_release(p->plan);
+    if (!p)
+        return;
+    sk_plan_release(p->ready.plan);
     free(p->arrays);
     if (p->handles != p->few)
         free(p->handles);
-    memset(p, 0, sizeof *p);
+    free(p);
 }
 
 void sk_recent_free(struct sk_recent *r)
 {
     for (int i = 0; r && i < PLACES; i++)
-        empty(&r->at[i]);
+        drop(r->at[i]);
     free(r);
 }
 
-static struct place *place_of(const sk_args *a, struct sk_recent *r)
+static struct place **place_of(const sk_args *a, struct sk_recent *r)
 {
     uint64_t h = ((uint64_t)a->scount + (uint64_t)a->rcount) * 0x9e3779b97f4a7c15u;
     return &r->at[((unsigned)a->coll * 5 + (h >> 60)) % PLACES];
@@ -114,9 +115,11 @@ static inline bool same_bytes(const char *x, const char *y, size_t n)
 }
 
 /* Those that were there before; of others nothing depends. */
-static inline bool same_arrays(const sk_args *a, const struct place *p)
+__attribute__((noinline)) static bool same_arrays(const sk_args *a, const struct place *p)
 {
     const char *seen = p->arrays;
+    if (!seen || a->wide != p->args.wide)
+        return false;
     for (int i = 0; i < p->narrays; i++) {
         const char *now = array_of(a, p->array[i].at);
         if (!now || !same_bytes(seen, now, p->array[i].bytes))
@@ -126,38 +129,29 @@ static inline bool same_arrays(const sk_args *a, const struct place *p)
     return true;
 }
 
-static int64_t version_of(const sk_args *a, const sk_comm *c)
-{
-    return sk_coll_neighbor(a->coll) ? c->topo->hood.version : 0;
-}
-
 /* Without a branch for each: mostly nothing differs. */
 static bool differs(const sk_args *x, const sk_args *y)
 {
     return ((uint64_t)(x->scount ^ y->scount) | (uint64_t)(x->rcount ^ y->rcount) |
             ((uintptr_t)x->stype ^ (uintptr_t)y->stype) |
             ((uintptr_t)x->rtype ^ (uintptr_t)y->rtype) | ((uintptr_t)x->op ^ (uintptr_t)y->op) |
-            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) | (uint64_t)(x->alone ^ y->alone) |
-            (uint64_t)(x->wide ^ y->wide)) != 0;
+            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) |
+            (uint64_t)(x->alone ^ y->alone)) != 0;
 }
 
-sk_plan *sk_recent_find(const sk_args *a, sk_comm *c, sk_asked *out)
+sk_ready *sk_recent_find(const sk_args *a, const sk_comm *c)
 {
     struct sk_recent *r = c->recent;
     if (!r)
         return NULL;
-    const struct place *p = place_of(a, r);
-    if (!p->plan || differs(&p->args, a) || p->buffers != buffers_of(a))
+    struct place *p = *place_of(a, r);
+    if (!p || differs(&p->args, a) || p->buffers != buffers_of(a))
         return NULL;
-    if (has_arrays(a) != (p->arrays != NULL) || (p->arrays && !same_arrays(a, p)))
+    if ((has_arrays(a) || p->arrays) && !same_arrays(a, p))
         return NULL;
-    if (p->version != version_of(a, c))
+    if (sk_coll_neighbor(a->coll) && p->version != c->topo->hood.version)
         return NULL;
-    out->handles = p->handles;
-    out->send = (void *)(uintptr_t)a->sbuf;
-    out->recv = a->rbuf;
-    out->kernel = p->kernel;
-    return p->plan;
+    return &p->ready;
 }
 
 static bool keep_arrays(struct place *p, const sk_args *a, const sk_comm *c)
@@ -178,27 +172,31 @@ static bool keep_arrays(struct place *p, const sk_args *a, const sk_comm *c)
     return at != NULL;
 }
 
-void sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan *plan)
+sk_ready *sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_plan *plan)
 {
-    if (!asked->lasting)
-        return;
+    if (!asked->lasting || (!c->found && !a->alone))
+        return NULL;
     if (!c->recent)
         c->recent = calloc(1, sizeof *c->recent);
     if (!c->recent)
-        return;
-    struct place *p = place_of(a, c->recent);
+        return NULL;
+    struct place **at = place_of(a, c->recent), *p = calloc(1, sizeof *p);
     uint32_t n = asked->call.ntypes;
-    empty(p);
+    if (!p)
+        return NULL;
     p->handles = n <= FEW_HANDLES ? p->few : malloc(n * sizeof(MPI_Datatype));
     if (!p->handles || (has_arrays(a) && !keep_arrays(p, a, c))) {
-        empty(p);
-        return;
+        drop(p);
+        return NULL;
     }
     memcpy(p->handles, asked->handles, n * sizeof(MPI_Datatype));
+    sk_ready_make(&p->ready, c, asked, a->op, plan);
+    p->ready.wire.handles = p->handles;
     sk_plan_hold(plan);
-    p->plan = plan;
-    p->kernel = asked->kernel;
-    p->version = version_of(a, c);
+    p->version = sk_coll_neighbor(a->coll) ? c->topo->hood.version : 0;
     p->args = *a;
     p->buffers = buffers_of(a);
+    drop(*at);
+    *at = p;
+    return &p->ready;
 }

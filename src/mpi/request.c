@@ -87,18 +87,11 @@ static sk_status turn(sk_op *op)
 static void free_later(void);
 
 /* The lock is not held: completing lets another thread free the collective. */
-void sk_served(const sk_plan *p, double since)
-{
-    sk_report_served(sk_proc.report, p->algo_index, p->bytes,
-                     sk_proc.reporting ? PMPI_Wtime() - since : 0);
-    if (p->off.messages)
-        sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
-}
-
 static void complete(sk_op *op)
 {
     if (sk_proc.report && op->plan)
-        sk_served(op->plan, op->since);
+        sk_served(op->plan, sk_report_tally(sk_proc.report, op->plan->algo_index, op->plan->bytes),
+                  op->since);
     MPI_Request work = op->work;
     bool dead = op->dead;
     sk_comm *c = op->persistent ? NULL : op->comm;

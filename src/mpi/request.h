@@ -41,7 +41,12 @@ void sk_op_free(sk_op *op); /* never started, or over */
 sk_status sk_op_plan(sk_op *op);
 
 /* A call was served: for the report. */
-SK_HOT void sk_served(const sk_plan *p, double since);
+static inline void sk_served(const sk_plan *p, sk_tally *tally, double since)
+{
+    sk_tally_add(tally, sk_proc.reporting ? PMPI_Wtime() - since : 0);
+    if (p->off.messages)
+        sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
+}
 
 /* Let every active collective go as far as it can. Cheap when there is none. */
 void sk_progress(void);

@@ -52,55 +52,9 @@ static void count_plans(sk_comm *c)
     }
 }
 
-static int result_of(sk_status st, const sk_mpi_wire *w)
-{
-    switch (st) {
-    case SK_OK:
-        return MPI_SUCCESS;
-    case SK_WIRE:
-        return w->error;
-    case SK_TRUNCATE:
-        return MPI_ERR_TRUNCATE;
-    default:
-        return MPI_ERR_INTERN;
-    }
-}
-
 static sk_hint hint_of(const sk_comm *c, const sk_plan *plan, uint32_t call)
 {
     return sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, call);
-}
-
-static int run_now(sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
-{
-    /* Also with nothing to do here: all ranks take part in the duplicate and count the same tags.
-     */
-    const struct sk_sched_view *v = sk_sched_view(plan->sched);
-    sk_mpi_wire w = {.base.ops = &sk_mpi_wire_ops,
-                     .op = op,
-                     .types = v->types,
-                     .handles = asked->handles,
-                     .kernel = asked->kernel,
-                     .hint = sk_hint_wanted() ? hint_of(c, plan, sk_process_call()) : (sk_hint){0},
-                     .tag = sk_comm_tag(c)};
-    size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
-    size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
-    char *room = c->scratch;
-    if (scratch | packets | v->max_transfers) {
-        room = sk_comm_room(&c->scratch, &c->scratch_size,
-                            scratch + packets + sk_mpi_wire_bytes(v->max_transfers));
-        if (!room)
-            return MPI_ERR_NO_MEM;
-        sk_mpi_wire_room(&w, room + scratch + packets, v->max_transfers);
-    }
-    if (!sk_comm_wired(c) && !sk_comm_wait_wired(c))
-        return MPI_ERR_OTHER;
-    w.comm = c->nranks == 1 ? sk_proc.self : c->wire;
-    if (v->nturns)
-        sk_mpi_wire_board(&w, c->board, c->machine, v, plan->sign);
-    sk_run run;
-    sk_run_init(&run, plan->sched, &w.base, asked->send, asked->recv, room, room + scratch);
-    return result_of(sk_run_wait(&run), &w);
 }
 
 /* Everything a run needs, in one block of memory. */
@@ -177,8 +131,8 @@ sk_status sk_op_plan(sk_op *op)
     return st;
 }
 
-static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan,
-                       sk_form form, MPI_Request *request)
+static int start(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan, sk_form form,
+                 MPI_Request *request)
 {
     c->outlived = true;
     sk_hook_in();
@@ -204,6 +158,13 @@ static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan
     }
     *request = form == SK_PERSISTENT ? op->handle : op->work;
     return MPI_SUCCESS;
+}
+
+static int start_later(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan,
+                       sk_form form, MPI_Request *request)
+{
+    int rc = start(c, asked, mpi_op, plan, form, request);
+    return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
 }
 
 static void want_setup(sk_topo *t, sk_comm *c)
@@ -241,13 +202,33 @@ static bool settle_hood(const sk_args *a, sk_comm *c, sk_form form, sk_asked *as
     return true;
 }
 
-bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+static double now(void)
 {
-    if (!sk_process_ready())
-        return false;
-    sk_comm *c = sk_comm_get(a->comm);
-    if (!c)
-        return to_host(a, c, SK_HOST_ARGS);
+    return sk_proc.reporting ? PMPI_Wtime() : 0;
+}
+
+/* The call is planned: run it, or start what outlives it. */
+static int serve_ready(const sk_args *a, sk_form form, sk_comm *c, sk_ready *x,
+                       MPI_Request *request, double since)
+{
+    void *send = (void *)(uintptr_t)a->sbuf;
+    if (form == SK_BLOCKING)
+        return sk_ready_run(x, c, send, a->rbuf, since);
+    const sk_asked asked = {
+        .handles = x->wire.handles, .kernel = x->wire.kernel, .send = send, .recv = a->rbuf};
+    return start_later(c, &asked, a->op, x->plan, form, request);
+}
+
+static bool may_be_plain(const sk_args *a, sk_form form, const sk_comm *c, const sk_plan *plan)
+{
+    return plan->plain && form == SK_BLOCKING && !c->outlived && !c->topo->lonely &&
+           sk_topo_host_may(c->topo, a->coll);
+}
+
+/* With everything that has to be seen to before a call can be planned. */
+static bool serve_anew(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, int *rc)
+{
+    bool neighbor = sk_coll_neighbor(a->coll);
     if (!c->inter)
         sk_node_count(c, form == SK_BLOCKING);
     if (c->left >> a->coll & 1 && form == SK_BLOCKING && !c->outlived)
@@ -256,26 +237,25 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.serves[a->coll])
         return left_to_host(a, form, c, SK_HOST_OFF);
-    if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
+    if (neighbor && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);
     sk_args_significant(a, c);
     a->alone = form != SK_BLOCKING;
-    double since = sk_proc.reporting ? PMPI_Wtime() : 0;
+    double since = now();
     sk_asked asked;
     sk_status st = SK_OK;
-    if (sk_coll_neighbor(a->coll) && !settle_hood(a, c, form, &asked, &st)) {
+    if (neighbor && !settle_hood(a, c, form, &asked, &st)) {
         if (!sk_args_read(a, c, &asked))
             return to_host(a, c, SK_HOST_ARGS);
         *rc = start_later(c, &asked, a->op, NULL, form, request);
-        if (*rc != MPI_SUCCESS)
-            sk_raise(c, *rc);
         return true;
     }
-    sk_plan *plan = st == SK_OK ? sk_recent_find(a, c, &asked) : NULL;
-    if (!plan) {
+    sk_ready *x = st == SK_OK ? sk_recent_find(a, c) : NULL, made;
+    if (!x) {
+        sk_plan *plan;
         if (st == SK_OK && !sk_args_read(a, c, &asked))
             return to_host(a, c, SK_HOST_ARGS);
-        if (st == SK_OK && sk_coll_neighbor(a->coll))
+        if (st == SK_OK && neighbor)
             sk_topo_note(c->topo, &asked.call);
         if (st == SK_OK)
             st = sk_plans_get(c->plans, sk_proc.select, &asked.call, &plan);
@@ -286,19 +266,35 @@ bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         }
         if (!plan->algo)
             return left_to_host(a, form, c, SK_HOST_NOFIT);
-        sk_recent_add(a, c, &asked, plan);
+        x = sk_recent_add(a, c, &asked, plan);
+        if (!x)
+            sk_ready_make(x = &made, c, &asked, a->op, plan);
     }
-    if (plan->plain && form == SK_BLOCKING && !c->outlived && !c->topo->lonely &&
-        sk_topo_host_may(c->topo, a->coll))
+    if (may_be_plain(a, form, c, x->plan))
         return to_host(a, c, SK_HOST_SAME);
-    if (form == SK_BLOCKING) {
-        *rc = run_now(c, &asked, a->op, plan);
-        sk_served(plan, since);
-    } else
-        *rc = start_later(c, &asked, a->op, plan, form, request);
-    if (*rc != MPI_SUCCESS)
-        sk_raise(c, *rc);
+    *rc = serve_ready(a, form, c, x, request, since);
     return true;
+}
+
+bool sk_serve(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+{
+    sk_comm *c = sk_comm_known(a->comm);
+    if (!c) {
+        if (!sk_process_ready())
+            return false;
+        c = sk_comm_find(a->comm);
+        if (!c)
+            return to_host(a, c, SK_HOST_ARGS);
+    } else if (form == SK_BLOCKING && c->recent && !sk_coll_neighbor(a->coll)) {
+        sk_args_significant(a, c);
+        double since = now();
+        sk_ready *x = sk_recent_find(a, c);
+        if (x) {
+            *rc = sk_ready_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+            return true;
+        }
+    }
+    return serve_anew(a, form, c, request, rc);
 }
 
 static bool eager(MPI_Info info)

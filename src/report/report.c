@@ -32,6 +32,8 @@ struct sk_report {
     _Atomic int64_t *cell;
 };
 
+_Static_assert(sizeof(sk_tally) == 2 * sizeof(_Atomic int64_t), "a tally is two cells");
+
 static int served_at(int algo, int cls)
 {
     return 2 * (algo * NCLASSES + cls);
@@ -93,15 +95,12 @@ static int64_t get(const sk_report *r, int at)
     return atomic_load_explicit(&r->cell[at], memory_order_relaxed);
 }
 
-void sk_report_served(sk_report *r, int algo, int64_t bytes, double seconds)
+sk_tally *sk_report_tally(sk_report *r, int algo, int64_t bytes)
 {
     int cls = 0;
     while (bytes > size_class[cls].most)
         cls++;
-    int at = served_at(algo, cls);
-    add(r, at, 1);
-    if (seconds > 0)
-        add(r, at + 1, (int64_t)(seconds * 1e9));
+    return (sk_tally *)&r->cell[served_at(algo, cls)];
 }
 
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why)

@@ -3,6 +3,7 @@
 #ifndef SK_REPORT_H
 #define SK_REPORT_H
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "algo/algo.h"
@@ -23,8 +24,20 @@ sk_report *sk_report_new(void); /* NULL: out of memory */
 void sk_report_free(sk_report *r);
 
 /* Safe from several threads at once, and cheap: these stand on the way of every call. */
-SK_HOT void sk_report_served(sk_report *r, int algo, int64_t bytes,
-                             double seconds); /* sk_algo_index */
+
+/* Calls served by an algorithm (sk_algo_index) with so many bytes, or a few more or less. */
+typedef struct sk_tally {
+    _Atomic int64_t calls, ns;
+} sk_tally;
+sk_tally *sk_report_tally(sk_report *r, int algo, int64_t bytes);
+
+static inline void sk_tally_add(sk_tally *t, double seconds)
+{
+    atomic_fetch_add_explicit(&t->calls, 1, memory_order_relaxed);
+    if (seconds > 0)
+        atomic_fetch_add_explicit(&t->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
+}
+
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 

@@ -2,7 +2,7 @@
 #ifndef MATES_H
 #define MATES_H
 
-#include "board/board.h"
+#include "board/board_turns.h"
 
 enum { MATES = 3 };
 

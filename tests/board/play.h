@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "board/board.h"
+#include "board/board_turns.h"
 #include "board/peek.h"
 #include "board/words.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "board/board.h"
+#include "board/board_turns.h"
 #include "board/words.h"
 
 typedef enum shape {

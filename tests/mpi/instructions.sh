@@ -2,7 +2,8 @@
 # What a call costs: instructions.sh BUILD_DIR
 # An 8-byte allreduce on 2 ranks, rank 0 under callgrind: the instructions of the library, without
 # those of the host's functions it calls. A call that goes to the host may cost 200, one that is
-# served from the cache 1500. Prints ok, FAIL or skip with the number.
+# served from the cache 1500, and 900 where the ranks share memory. Prints ok, FAIL or skip with the
+# number.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -68,6 +69,7 @@ for flavour in openmpi mpich; do
             "$build/tests-mpi/$flavour/instructions" -ldl) || exit 1
         measure $flavour "a call for the host" SKEIN_ALLREDUCE=off 200
         measure $flavour "a cached call" SKEIN_SHM=0 1500
+        measure $flavour "a cached call over shared memory" SKEIN_FIND=0 900
     fi
 done
 exit $failed

@@ -49,8 +49,9 @@ static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
     mates s = mates_new(2, (sk_pause){.mode = mode, .idle = pass_when_idle});
     uint32_t ahead = 0;
     lazy_mate(&s, 1);
+    sk_board_turn(s.b[1], room, false);
     for (;; ahead++) {
-        mates_turn(&s, room, false);
+        sk_board_turn(s.b[0], room, false);
         sk_board_open(s.b[0], ahead);
         if (lazy.asked > 0)
             break;
@@ -60,8 +61,10 @@ static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
     if (ahead < SK_BOARD_AHEAD) /* else the turn that waits has the place of turn 0 */
         check_shared(s.b[1], 0, room);
     share(s.b[0], ahead, room);
-    for (uint32_t t = 1; t <= ahead; t++)
+    for (uint32_t t = 1; t <= ahead; t++) {
+        sk_board_turn(s.b[1], room, false);
         check_shared(s.b[1], t, room);
+    }
     mates_free(&s);
     return ahead;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exec/run.h"
+#include "exec/turn_steps.h"
 
 typedef struct notes {
     sk_wire wire;
@@ -190,16 +190,7 @@ static sk_status near_finish(sk_wire *w)
     return ((notes *)w)->bad;
 }
 
-static sk_status near_take(sk_wire *w, uint32_t turn, int rank, sk_part bay, sk_part to)
-{
-    (void)turn, (void)to;
-    ((notes *)w)->folded = bay;
-    note(w, "take", rank);
-    return ((notes *)w)->bad;
-}
-
-static const sk_near_ops near = {
-    .send = near_send, .recv = near_recv, .finish = near_finish, .take = near_take};
+static const sk_near_ops near = {.send = near_send, .recv = near_recv, .finish = near_finish};
 
 /* A bit of everything, in two turns. */
 static sk_sched *many_steps(void)
@@ -366,14 +357,42 @@ static void near_messages_have_operations_of_their_own(void **state)
         sk_run r;
         sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
         assert_int_equal(sk_run_wait(&r), bad ? SK_TRUNCATE : SK_OK);
-        assert_string_equal(n.text,
-                            "pour1 take2 over0 finish0 pass1 draw2 send3 over0 finish0 out4 in-1 ");
-        assert_ptr_equal(n.folded.at, (void *)5);
+        assert_string_equal(n.text, bad ? "pour1 rank2 over0 finish0 pass1 "
+                                          "draw2 send3 over0 finish0 out4 in-1 "
+                                        : "pour1 rank2 copy3 over0 finish0 pass1 "
+                                          "draw2 send3 over0 finish0 out4 in-1 ");
     }
     notes none = {.wire.ops = &ops};
     sk_run r;
     sk_run_init(&r, s, &none.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_WIRE);
+    sk_sched_free(s);
+}
+
+static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functions(void **state)
+{
+    (void)state;
+    sk_sched *s = unit_sched();
+    int t = sk_turn(s, 64, false);
+    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_bay(t, 0, 4));
+    sk_fence(s);
+    sk_publish(s, t);
+    sk_take(s, 2, sk_bay(t, 5, 3), bytes_of(SK_RECV, 0, 3));
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    assert_true(sk_sched_view(s)->straight);
+    for (int way = 0; way < 3; way++) {
+        notes n = {.wire.ops = way == 0 ? NULL : &ops, .patience = way};
+        sk_run r;
+        sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+        if (way == 0)
+            assert_int_equal(sk_turn_straight(&r, &ops), SK_OK);
+        else if (way == 1)
+            assert_int_equal(sk_run_wait(&r), SK_OK);
+        else
+            while (sk_run_poll(&r) == SK_AGAIN)
+                assert_false(n.blocked);
+        assert_string_equal(n.text, "open0 copy4 publish0 rank2 copy3 pass1 ");
+    }
     sk_sched_free(s);
 }
 
@@ -403,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_wire_without_such_a_bay_gets_no_bytes),
         cmocka_unit_test(a_round_of_one_message_is_an_exchange_with_turns_too),
         cmocka_unit_test(near_messages_have_operations_of_their_own),
+        cmocka_unit_test(straight_schedules_may_be_run_without_asking_the_wire_for_its_functions),
         cmocka_unit_test(turns_that_this_rank_has_no_part_in_are_passed),
     };
     return RUN(tests);
