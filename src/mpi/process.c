@@ -222,17 +222,11 @@ void sk_process_end(void)
 
 /* ---- entry points ---- */
 
-static void begin(void)
-{
-    sk_process_start();
-    sk_comm_wire_ahead(MPI_COMM_WORLD);
-}
-
 SK_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     int rc = SK_NEXT(MPI_Init)(argc, argv);
     if (rc == MPI_SUCCESS)
-        begin();
+        sk_process_start();
     return rc;
 }
 
@@ -240,7 +234,7 @@ SK_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 {
     int rc = SK_NEXT(MPI_Init_thread)(argc, argv, required, provided);
     if (rc == MPI_SUCCESS)
-        begin();
+        sk_process_start();
     return rc;
 }
 
