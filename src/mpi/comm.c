@@ -118,8 +118,10 @@ sk_comm *sk_comm_find(MPI_Comm comm)
     return c;
 }
 
-/* The duplicate is made without blocking: a program may start its first nonblocking collective on a
- * communicator long before the other ranks do, and wait for something else in between. */
+/* Only calls that block, or may, begin a duplicate and wait for it, so that there is one at a time:
+ * Open MPI makes duplicates in an order of its own, and one that some ranks have begun and others
+ * begin only after another would hold that one up for ever. While it comes, what is under way goes
+ * on. */
 sk_status sk_comm_wire(sk_comm *c)
 {
     if (sk_comm_wired(c))
@@ -161,6 +163,17 @@ bool sk_comm_wait_wired(sk_comm *c)
         }
     }
     return true;
+}
+
+void sk_comm_wire_ahead(MPI_Comm comm)
+{
+#if SK_HAVE_IDUP
+    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (c && !c->inter)
+        sk_comm_wait_wired(c);
+#else
+    (void)comm; /* where duplicates block anyway, nonblocking calls make them */
+#endif
 }
 
 void *sk_comm_room(void **room, size_t *have, size_t size)

@@ -75,6 +75,17 @@ static inline bool sk_comm_wired(const sk_comm *c)
 
 bool sk_comm_wait_wired(sk_comm *c); /* without the process lock; false: it failed */
 
+/* In a call that all ranks of the communicator make, before any collective: so that nonblocking
+ * ones may be the first. */
+void sk_comm_wire_ahead(MPI_Comm comm);
+
+/* May a nonblocking collective begin? The same at all ranks, since the duplicate is made by a
+ * collective call before it, or not yet. */
+static inline bool sk_comm_may_fly(const sk_comm *c)
+{
+    return !SK_HAVE_IDUP || sk_comm_wired(c);
+}
+
 /* A tag for a collective that all ranks take part in. */
 static inline int sk_comm_tag(sk_comm *c)
 {

@@ -1,21 +1,10 @@
-/* create.c: calls that make or free communicators. They block in the host, where Skein's
- * nonblocking collectives do not progress, while another rank may need just that progress before it
- * joins. So the ranks first meet in a barrier that does progress; what follows needs nobody who is
- * not there. */
-#include <stdatomic.h>
-
+/* create.c: calls that make communicators. They block in the host, where Skein's nonblocking
+ * collectives do not progress, while another rank may need just that progress before it joins. So
+ * the ranks first meet in a barrier that does progress; what follows needs nobody who is not there.
+ * Skein's duplicate of the new communicator is made at once. */
 #include "mpi/next.h"
 #include "mpi/request.h"
 #include "mpi/serve.h"
-
-/* The private duplicate is still on its way: let the collective that wants it see to it. */
-static void settle(const sk_comm *c)
-{
-    while (atomic_load(&c->wire_state) == SK_WIRE_COMING) {
-        sk_progress();
-        sk_relax();
-    }
-}
 
 void sk_meet(sk_comm *c)
 {
@@ -28,7 +17,6 @@ void sk_meet(sk_comm *c)
             break;
         sk_relax();
     }
-    settle(c);
 }
 
 static void meet(MPI_Comm comm)
@@ -42,7 +30,10 @@ static void meet(MPI_Comm comm)
     SK_EXPORT int name params                                                                      \
     {                                                                                              \
         meet(comm);                                                                                \
-        return SK_NEXT(name) args;                                                                 \
+        int rc = SK_NEXT(name) args;                                                               \
+        if (rc == MPI_SUCCESS)                                                                     \
+            sk_comm_wire_ahead(*out);                                                              \
+        return rc;                                                                                 \
     }
 
 /* The same, with a topology: its patterns may be asked for at once. */
@@ -51,8 +42,10 @@ static void meet(MPI_Comm comm)
     {                                                                                              \
         meet(comm);                                                                                \
         int rc = SK_NEXT(name) args;                                                               \
-        if (rc == MPI_SUCCESS)                                                                     \
+        if (rc == MPI_SUCCESS) {                                                                   \
+            sk_comm_wire_ahead(*out);                                                              \
             sk_plan_ahead(*out, info);                                                             \
+        }                                                                                          \
         return rc;                                                                                 \
     }
 
@@ -87,22 +80,3 @@ TOPOLOGY(MPI_Dist_graph_create_adjacent,
           reorder, out),
          info)
 #endif
-
-static void before_free(MPI_Comm comm)
-{
-    sk_comm *c = comm != MPI_COMM_NULL && sk_busy() ? sk_comm_get(comm) : NULL;
-    if (c)
-        settle(c);
-}
-
-SK_EXPORT int MPI_Comm_free(MPI_Comm *comm)
-{
-    before_free(*comm);
-    return SK_NEXT(MPI_Comm_free)(comm);
-}
-
-SK_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
-{
-    before_free(*comm);
-    return SK_NEXT(MPI_Comm_disconnect)(comm);
-}

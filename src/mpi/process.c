@@ -222,11 +222,17 @@ void sk_process_end(void)
 
 /* ---- entry points ---- */
 
+static void begin(void)
+{
+    sk_process_start();
+    sk_comm_wire_ahead(MPI_COMM_WORLD);
+}
+
 SK_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     int rc = SK_NEXT(MPI_Init)(argc, argv);
     if (rc == MPI_SUCCESS)
-        sk_process_start();
+        begin();
     return rc;
 }
 
@@ -234,7 +240,7 @@ SK_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 {
     int rc = SK_NEXT(MPI_Init_thread)(argc, argv, required, provided);
     if (rc == MPI_SUCCESS)
-        sk_process_start();
+        begin();
     return rc;
 }
 

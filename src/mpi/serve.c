@@ -142,7 +142,7 @@ static int start(sk_comm *c, const sk_asked *asked, MPI_Op mpi_op, sk_plan *plan
     int rc;
     if (form == SK_PERSISTENT) {
         op->wire.tag = next_persist_tag(c);
-        rc = sk_persist_add(op);
+        rc = sk_comm_wait_wired(c) ? sk_persist_add(op) : MPI_ERR_OTHER;
     } else {
         op->wire.tag = sk_comm_tag(c);
         rc = sk_op_start(op);
@@ -239,6 +239,8 @@ static bool serve_anew(sk_args *a, sk_form form, sk_comm *c, MPI_Request *reques
         return left_to_host(a, form, c, SK_HOST_OFF);
     if (neighbor && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);
+    if (form == SK_NONBLOCKING && !sk_comm_may_fly(c))
+        return to_host(a, c, SK_HOST_EARLY);
     sk_args_significant(a, c);
     a->alone = form != SK_BLOCKING;
     double since = now();

@@ -17,6 +17,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_HOST_ARGS,
                               SK_HOST_NOFIT,
                               SK_HOST_SAME,
+                              SK_HOST_EARLY,
                               SK_NHOST_REASONS
 } sk_host_reason;
 
