@@ -228,6 +228,7 @@ flavour_tests() { # flavour
         run 150 $f 5 -- random "$seed" 250
         run 150 $f 8 -- random "$seed" 150
         run 150 $f 16 -- random "$seed" 40
+        run 60 $f 3 -- random 1794787940 1 # duplicates of three communicators once waited for each other
         run 150 $f 3 SKEIN=off -- random "$seed" 60
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
         run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40
