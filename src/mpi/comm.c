@@ -81,7 +81,7 @@ static sk_comm *make(MPI_Comm comm)
         return NULL;
     int inter = 0;
     c->user = comm;
-    c->freed = c->outlived = false;
+    c->freed = c->outlived = c->tags_used_up = false;
     c->left = 0;
     c->next_tag = c->next_persist_tag = 0;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)

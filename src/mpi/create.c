@@ -26,21 +26,45 @@ static void meet(MPI_Comm comm)
         sk_meet(c);
 }
 
-#define CREATE(name, params, args)                                                                 \
+/* Open MPI up to 5.0 receives the edges of MPI_Dist_graph_create from any rank by tags that its
+ * 24th and 25th nonblocking collective on the communicator have too. Those that make the new
+ * communicator are such collectives, and Skein's barriers above bring their turn on sooner: a rank
+ * still waiting for edges would take a message of a rank that has gone on, and all would wait for
+ * ever. So these two are used up before the first graph. */
+static void use_up_tags(MPI_Comm comm)
+{
+#ifdef OPEN_MPI
+    sk_comm *c = sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (!c || c->inter || c->tags_used_up)
+        return;
+    enum { ENOUGH = 25 };
+    MPI_Request barriers[ENOUGH];
+    int n = 0;
+    while (n < ENOUGH && PMPI_Ibarrier(comm, &barriers[n]) == MPI_SUCCESS)
+        n++;
+    PMPI_Waitall(n, barriers, MPI_STATUSES_IGNORE);
+    c->tags_used_up = true;
+#else
+    (void)comm;
+#endif
+}
+
+#define MAKE(name, params, args, before)                                                           \
     SK_EXPORT int name params                                                                      \
     {                                                                                              \
-        meet(comm);                                                                                \
+        before;                                                                                    \
         int rc = SK_NEXT(name) args;                                                               \
         if (rc == MPI_SUCCESS)                                                                     \
             sk_comm_wire_ahead(*out);                                                              \
         return rc;                                                                                 \
     }
+#define CREATE(name, params, args) MAKE(name, params, args, meet(comm))
 
 /* The same, with a topology: its patterns may be asked for at once. */
-#define TOPOLOGY(name, params, args, info)                                                         \
+#define TOPOLOGY(name, params, args, info, before)                                                 \
     SK_EXPORT int name params                                                                      \
     {                                                                                              \
-        meet(comm);                                                                                \
+        before;                                                                                    \
         int rc = SK_NEXT(name) args;                                                               \
         if (rc == MPI_SUCCESS) {                                                                   \
             sk_comm_wire_ahead(*out);                                                              \
@@ -57,26 +81,33 @@ CREATE(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MP
 CREATE(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *out), (comm, group, out))
 TOPOLOGY(MPI_Cart_create,
          (MPI_Comm comm, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out),
-         (comm, n, dims, periods, reorder, out), MPI_INFO_NULL)
+         (comm, n, dims, periods, reorder, out), MPI_INFO_NULL, meet(comm))
 TOPOLOGY(MPI_Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *out), (comm, remain, out),
-         MPI_INFO_NULL)
+         MPI_INFO_NULL, meet(comm))
 CREATE(MPI_Intercomm_create,
        (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out),
        (comm, leader, peer, remote, tag, out))
+MAKE(MPI_Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
+
+#if SK_HAVE_IDUP /* SMPI has neither */
+MAKE(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
+     (comm, group, tag, out), (void)0)
+#endif
 
 #if SK_HAVE_GRAPHS
 TOPOLOGY(MPI_Graph_create,
          (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *out),
-         (comm, n, index, edges, reorder, out), MPI_INFO_NULL)
+         (comm, n, index, edges, reorder, out), MPI_INFO_NULL, meet(comm))
 TOPOLOGY(MPI_Dist_graph_create,
          (MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
           const int weights[], MPI_Info info, int reorder, MPI_Comm *out),
-         (comm, n, sources, degrees, destinations, weights, info, reorder, out), info)
+         (comm, n, sources, degrees, destinations, weights, info, reorder, out), info,
+         (meet(comm), use_up_tags(comm)))
 TOPOLOGY(MPI_Dist_graph_create_adjacent,
          (MPI_Comm comm, int indegree, const int sources[], const int sourceweights[],
           int outdegree, const int destinations[], const int destweights[], MPI_Info info,
           int reorder, MPI_Comm *out),
          (comm, indegree, sources, sourceweights, outdegree, destinations, destweights, info,
           reorder, out),
-         info)
+         info, meet(comm))
 #endif
