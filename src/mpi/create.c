@@ -89,7 +89,7 @@ CREATE(MPI_Intercomm_create,
        (comm, leader, peer, remote, tag, out))
 MAKE(MPI_Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
 
-#if SK_HAVE_IDUP /* SMPI has neither */
+#if SK_HAVE_NEXT
 MAKE(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
      (comm, group, tag, out), (void)0)
 #endif
