@@ -13,16 +13,17 @@
  * Where each block stands both ends of its edge must know without a word: allgather's at the start
  * of the bay; alltoall's in a place for every mate, and as often again as edges are parallel.
  *
- * All mates append the same turn, though not all know sizes: not those of the v and w forms, and a
- * rank without neighbours not even those of equal blocks. Then the room is what all ranks agree on,
- * and a block that is too long for its place is exposed or, where that cannot be, sent: this the
- * two ends of an edge decide alike. */
+ * All mates append the same turn, though not all know sizes. A rank without neighbours does not
+ * even know those of equal blocks, but has no part in the turn. In the v and w forms the room is
+ * what all ranks agree on, and a block that is too long for its place is exposed or, where that
+ * cannot be, sent: this the two ends of an edge decide alike. */
 #include "algo/phase_neighbor.h"
 #include "algo/phase_share.h"
 
 enum {
     PLACE_STEP = 64,
-    WIDE_ROOM = 128 << 10, /* where sizes are not known: of allgather, and the least of alltoall */
+    WIDE_ROOM = 128 << 10, /* of allgather, where sizes are not known */
+    SOME_NEIGHBOURS = 6,
     MANY_NEIGHBOURS = 12,
     LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exposed */
 };
@@ -50,24 +51,20 @@ static int64_t agreed_room(const sk_call *c, int64_t n)
         return smaller(c->room, WIDE_ROOM);
     int64_t each = smaller(c->hood->typical, LONG_BLOCK / 4) * 4;
     each = each < PLACE_STEP ? PLACE_STEP : each;
-    int64_t room = each > c->room / n ? c->room : each * n;
-    return sk_neighbor_sized(c) || room > WIDE_ROOM ? room : smaller(c->room, WIDE_ROOM);
+    return each > c->room / n ? c->room : each * n;
 }
 
 static sk_places places_for(const sk_call *c, bool expose)
 {
     int64_t block = sk_call_bytes(c);
     sk_places p = {.n = count_places(c)};
-    if (sizes_known(c)) {
-        p.bytes = expose ? SK_PLACE : block;
-        p.room = p.n * p.bytes;
-        return p;
+    if (sk_neighbor_sized(c)) {
+        p.room = agreed_room(c, p.n);
+        p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
+    } else {
+        p.bytes = expose || block > c->room / p.n ? SK_PLACE : block;
+        p.room = c->hood->graph->nin + c->hood->graph->nout ? p.n * p.bytes : SK_NO_PART;
     }
-    p.room = agreed_room(c, p.n);
-    p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
-    /* Those who have blocks know their size, and have them stand close together. */
-    if (!sk_neighbor_sized(c))
-        p.bytes = expose || block > p.room / p.n ? SK_PLACE : block;
     return p;
 }
 
@@ -119,6 +116,7 @@ static void build_shared(sk_sched *s, const sk_call *c)
 {
     sk_places at = places_for(c, false);
     at.common = stand_together(c);
+    at.together = most_neighbours(c) >= SOME_NEIGHBOURS; /* else some await hardly anybody */
     if (at.common)
         at.room = c->nranks * at.bytes;
     sk_neighbor_trade(s, c, at, false);

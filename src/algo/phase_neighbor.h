@@ -31,6 +31,7 @@ typedef struct sk_places {
     int64_t bytes; /* of one: longer blocks do not go through the bay */
     int64_t room;  /* of the bay */
     bool common;   /* allgather: in the common bay, which all mates fill */
+    bool together; /* no rank runs far ahead of the others */
 } sk_places;
 
 /* One turn: every block through the bays, or, when it is too long or `expose` is set, read where it

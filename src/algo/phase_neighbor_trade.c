@@ -188,7 +188,8 @@ void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool expose)
     x.t.ride = c->direct ? INT64_MAX : at.bytes;
     sk_status st = prepare(&x);
     if (st == SK_OK) {
-        x.turn = sk_turn(s, at.room, at.common);
+        x.turn = at.together && !at.common ? sk_turn_together(s, at.room)
+                                           : sk_turn(s, at.room, at.common);
         run(&x);
     } else {
         sk_sched_fail(s, st);

@@ -1,21 +1,47 @@
 /* board.c: what is rare in turns. */
 #include "board/board_turns.h"
 
-/* Asked for in the order of turns, so that a look at all mates lasts for many questions. */
-void sk_board_await_passed(sk_board *b, uint64_t turns)
+/* Asked for in the order of turns, so that a look at all mates lasts for many questions. NULL: they
+ * have passed this many; else who has passed the fewest. */
+static sk_bell *slowest(sk_board *b, uint64_t turns)
 {
-    if (b->known >= turns)
-        return;
+    sk_bell *found = NULL;
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < b->n; i++) {
-        if (i == b->me)
-            continue;
         sk_bell *bell = &b->passed[i].bell;
-        reach(b, bell, turns);
         uint64_t seen = atomic_load_explicit(&bell->value, memory_order_acquire);
-        least = seen < least ? seen : least;
+        if (i == b->me || seen >= least)
+            continue;
+        least = seen;
+        found = bell;
     }
     b->known = least;
+    return least < turns ? found : NULL;
+}
+
+void sk_board_await_passed(sk_board *b, uint64_t turns)
+{
+    sk_bell *bell;
+    while (b->known < turns && (bell = slowest(b, turns)))
+        sk_bell_wait(bell, turns, &b->pause);
+}
+
+/* Who has run ahead until there was no bay left would wait in every turn from now on, for the
+ * slowest mate to pass just one more. So it waits, once, until half of them are free. Of few bays
+ * it does not: mates may fill a turn before they have emptied the one before it. */
+void sk_board_await_bay(sk_board *b, uint64_t after, uint64_t now)
+{
+    enum { MANY = 8 };
+    sk_bell *bell = slowest(b, after);
+    if (!bell)
+        return;
+    if (now - after < MANY) {
+        sk_board_await_passed(b, after);
+        return;
+    }
+    after += (now - after) / 2;
+    while ((bell = slowest(b, after)))
+        sk_bell_wait_long(bell, after, &b->pause);
 }
 
 void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t room)
@@ -25,7 +51,7 @@ void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t roo
         i++;
     const ring *r = &b->ring[i];
     p->ring = i;
-    p->bay = bay_of(r, turn, p->all);
+    p->bay = bay_of(r, turn, p->hot);
     p->bays = r->at + p->bay * r->row;
     p->step = r->step;
 }

@@ -41,7 +41,7 @@ typedef struct place { /* of one of the turns that were given last */
     uint64_t arrived;  /* what its count is when all have published it, if all do */
     uint32_t ring;     /* of its bays, which are these; ring 0: they are in the lines */
     uint32_t bay, line;
-    bool all;
+    bool all, hot;
     bool open; /* by this mate */
     bool last; /* this mate was the last to publish it */
 } place;
@@ -71,6 +71,9 @@ struct sk_board {
 
 /* Wait until all mates have passed so many turns. */
 void sk_board_await_passed(sk_board *b, uint64_t turns);
+
+/* The same, as a bay was last used so many turns back and is wanted again now. */
+void sk_board_await_bay(sk_board *b, uint64_t after, uint64_t now);
 
 /* The bays of a turn that do not fit into its lines. */
 SK_HOT void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t room);

@@ -50,19 +50,20 @@ static inline void sk_board_begin(sk_board *b, uint32_t sign)
     b->sign = sign;
 }
 
-static inline uint32_t bay_of(const ring *r, uint64_t turn, bool all)
+static inline uint32_t bay_of(const ring *r, uint64_t turn, bool hot)
 {
-    return r->first[all] + ((uint32_t)turn & r->mask[all]);
+    return r->first[hot] + ((uint32_t)turn & r->mask[hot]);
 }
 
 /* The next turn of the collective, with the bytes of its bays; in order, before any use, and when
- * those before the one before it are over here (see sched.h). `all`: every mate publishes it. */
-static inline void sk_board_turn(sk_board *b, int64_t room, bool all)
+ * those before the one before it are over here (see sched.h). `all`: every mate publishes it.
+ * `hot`: no mate runs far ahead to it, as when all publish it. */
+static inline void sk_board_turn(sk_board *b, int64_t room, bool all, bool hot)
 {
     uint64_t turn = b->next++;
     const ring *r = b->ring;
     place *p = place_of(b, (uint32_t)(turn - b->first));
-    uint32_t which = bay_of(r, turn, all);
+    uint32_t which = bay_of(r, turn, hot);
     line *lines = (line *)(r->at + which * r->row);
     p->lines = lines;
     p->bays = lines->bay;
@@ -70,6 +71,7 @@ static inline void sk_board_turn(sk_board *b, int64_t room, bool all)
     p->ring = 0;
     p->line = which;
     p->all = all;
+    p->hot = hot;
     p->open = p->last = false;
     if (all && sk_board_crowded(b))
         p->arrived = b->arrived[which] += (uint64_t)b->n;
@@ -96,7 +98,7 @@ static inline void sk_board_open(sk_board *b, uint32_t turn)
         *user = mark;
     }
     if (b->known < after)
-        sk_board_await_passed(b, after);
+        sk_board_await_bay(b, after, mark);
 }
 
 /* Mate n: the common one. */

@@ -14,6 +14,7 @@ enum {
     YIELDS = 8,       /* times a rank gives way before it sleeps, for yielding has its limits: the
                        * scheduler soon comes back to a rank that has used little of its time */
     NAP_NS = 500000,  /* sleep between two calls of idle, unless told otherwise */
+    LONG_NAP_NS = 50000, /* between two looks at what takes long */
 };
 
 static void breathe(void)
@@ -75,13 +76,20 @@ static void wait_sleeping(sk_bell *b, uint64_t value, const sk_pause *p)
     atomic_fetch_sub_explicit(&b->sleepers, 1, memory_order_relaxed);
 }
 
-static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
+static bool yield_for(sk_bell *b, uint64_t value)
 {
     for (int i = 0; i < YIELDS; i++) {
         if (sk_bell_reached(b, value))
-            return;
+            return true;
         sched_yield();
     }
+    return false;
+}
+
+static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
+{
+    if (yield_for(b, value))
+        return;
     idle(p);
     wait_sleeping(b, value, p);
 }
@@ -98,6 +106,18 @@ void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)
     case SK_PAUSE_SLEEP:
         wait_sleeping(b, value, p);
         break;
+    }
+    atomic_thread_fence(memory_order_acquire);
+}
+
+void sk_bell_wait_long(sk_bell *b, uint64_t value, const sk_pause *p)
+{
+    const struct timespec nap = {.tv_nsec = LONG_NAP_NS};
+    if (p->mode == SK_PAUSE_SPIN) {
+        wait_spinning(b, value, p);
+    } else if (p->mode == SK_PAUSE_SLEEP || !yield_for(b, value)) {
+        for (idle(p); !sk_bell_reached(b, value); idle(p))
+            nanosleep(&nap, NULL);
     }
     atomic_thread_fence(memory_order_acquire);
 }

@@ -47,6 +47,10 @@ static inline bool sk_bell_reached(sk_bell *b, uint64_t value)
 
 SK_HOT void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p);
 
+/* For a wait that is likely to be long: who sets the bell wakes nobody for each value on the way,
+ * the process looks from time to time. */
+void sk_bell_wait_long(sk_bell *b, uint64_t value, const sk_pause *p);
+
 /* Wake those who sleep on a bell whose value has just grown. */
 SK_HOT void sk_bell_wake(sk_bell *b);
 

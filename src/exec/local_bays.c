@@ -10,6 +10,33 @@ int64_t sk_local_bay_stride(int64_t room)
     return (room + ALIGN - 1) / ALIGN * ALIGN;
 }
 
+static bool knows_rooms(const struct sk_sched_view *v)
+{
+    uint32_t t = 0;
+    while (t < v->nturns && v->turns[t].room != SK_NO_PART)
+        t++;
+    return t == v->nturns;
+}
+
+const struct sk_sched_view *sk_local_turns_of(const sk_machine *m, int node, sk_local_view *view,
+                                              const void *of)
+{
+    int i = m->node_first[node], end = m->node_first[node + 1];
+    while (i < end && !knows_rooms(view(of, m->mates[i])))
+        i++;
+    return view(of, m->mates[i < end ? i : m->node_first[node]]);
+}
+
+const struct sk_sched_view *sk_local_run_view(const void *of, int rank)
+{
+    return ((const sk_run *)of)[rank].sched;
+}
+
+static const struct sk_sched_view *sched_view(const void *of, int rank)
+{
+    return sk_sched_view(((sk_sched *const *)of)[rank]);
+}
+
 /* Of the first turns, on a node of n mates. */
 static int64_t turns_bytes(const struct sk_sched_view *v, uint32_t turns, int n)
 {
@@ -24,7 +51,7 @@ static int64_t bytes_before(const sk_machine *m, sk_sched *const *scheds, int no
 {
     int64_t bytes = 0;
     for (int i = 0; i < node; i++) {
-        const struct sk_sched_view *v = sk_sched_view(scheds[m->mates[m->node_first[i]]]);
+        const struct sk_sched_view *v = sk_local_turns_of(m, i, sched_view, scheds);
         bytes += turns_bytes(v, v->nturns, m->node_first[i + 1] - m->node_first[i]);
     }
     return bytes;
@@ -37,7 +64,7 @@ int64_t sk_local_bay_bytes(const sk_machine *m, sk_sched *const *scheds)
 
 int64_t sk_local_bay_place(const sk_machine *m, sk_sched *const *scheds, int rank, uint32_t buf)
 {
-    const struct sk_sched_view *v = sk_sched_view(scheds[rank]);
+    const struct sk_sched_view *v = sk_local_turns_of(m, m->node[rank], sched_view, scheds);
     uint32_t turn = sk_buf_turn(buf);
     int n;
     sk_machine_mates(m, rank, &n);
@@ -84,7 +111,7 @@ local_turns *sk_local_turns_new(const sk_machine *m, const sk_run *runs, void *m
     for (int i = 0; i < t->nnodes && ok; i++) {
         const int *mates = &m->mates[m->node_first[i]];
         ok = node_init(&t->nodes[i], mates, m->node_first[i + 1] - m->node_first[i],
-                       runs[*mates].sched, &t->bytes);
+                       sk_local_turns_of(m, i, sk_local_run_view, runs), &t->bytes);
     }
     t->own = !memory;
     t->bays = memory ? memory : aligned_alloc(ALIGN, (size_t)t->bytes + ALIGN);

@@ -37,6 +37,13 @@ typedef struct local_turns {
 
 int64_t sk_local_bay_stride(int64_t room);
 
+/* The turns of a node: those of a mate that has a part in all of them, if one has. `view`: of a
+ * rank. */
+typedef const struct sk_sched_view *sk_local_view(const void *of, int rank);
+const struct sk_sched_view *sk_local_turns_of(const sk_machine *m, int node, sk_local_view *view,
+                                              const void *of);
+sk_local_view sk_local_run_view; /* of an array of runs */
+
 /* Where the bay of a mate, or of n, the common one, stands. */
 static inline char *sk_local_bay_at(const local_turns *t, const local_node *n, uint32_t turn,
                                     int mate)

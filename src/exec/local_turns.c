@@ -9,11 +9,14 @@ void sk_local_machine(sk_local *l, const sk_machine *m)
     l->machine = m;
 }
 
-static bool same_turns(const struct sk_sched_view *a, const struct sk_sched_view *b)
+static bool same_turns(const struct sk_sched_view *rank, const struct sk_sched_view *node)
 {
-    bool same = a->nturns == b->nturns;
-    for (uint32_t t = 0; same && t < a->nturns; t++)
-        same = a->turns[t].room == b->turns[t].room && a->turns[t].all == b->turns[t].all;
+    bool same = rank->nturns == node->nturns;
+    for (uint32_t t = 0; same && t < rank->nturns; t++) {
+        const sk_turn_room *a = &rank->turns[t], *b = &node->turns[t];
+        same = (a->room == b->room || a->room == SK_NO_PART) && a->all == b->all &&
+               a->together == b->together;
+    }
     return same;
 }
 
@@ -25,10 +28,9 @@ sk_status sk_local_begin_turns(sk_local *l, sk_run *runs)
         const struct sk_sched_view *v = runs[r].sched;
         some |= v->nturns > 0;
         if (m && m->nranks == l->nranks) {
-            int n, first = *sk_machine_mates(m, r, &n);
-            if (same_turns(v, runs[first].sched))
+            if (same_turns(v, sk_local_turns_of(m, m->node[r], sk_local_run_view, runs)))
                 continue;
-            sk_local_complain(l, "ranks %d and %d of a node have different turns", first, r);
+            sk_local_complain(l, "rank %d and others of its node have different turns", r);
         } else if (v->nturns == 0)
             continue;
         else

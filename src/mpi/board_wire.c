@@ -36,8 +36,10 @@ INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
  * place. */
 SK_HOT static __attribute__((noinline)) void place_turns(sk_mpi_wire *w, uint32_t turn)
 {
-    for (; w->placed <= turn; w->placed++)
-        sk_board_turn(w->board, w->turns[w->placed].room, w->turns[w->placed].all);
+    for (; w->placed <= turn; w->placed++) {
+        const sk_turn_room *t = &w->turns[w->placed];
+        sk_board_turn(w->board, t->room, t->all, t->together);
+    }
 }
 
 INLINED static sk_board *placed(sk_wire *base, uint32_t turn)

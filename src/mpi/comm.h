@@ -18,7 +18,7 @@ typedef struct sk_comm {
     bool inter, freed;
     uint32_t
         left; /* a bit per collective: blocking calls are best left to the host, whatever size */
-    bool outlived; /* a collective that outlives its call was made here, on all ranks */
+    bool outlived;     /* a collective that outlives its call was made here, on all ranks */
     bool tags_used_up; /* see create.c */
     int rank, nranks;
     int64_t next_tag, next_persist_tag;

@@ -31,7 +31,7 @@ static void meet(MPI_Comm comm)
  * communicator are such collectives, and Skein's barriers above bring their turn on sooner: a rank
  * still waiting for edges would take a message of a rank that has gone on, and all would wait for
  * ever. So these two are used up before the first graph. */
-static void use_up_tags(MPI_Comm comm)
+static inline void use_up_tags(MPI_Comm comm)
 {
 #ifdef OPEN_MPI
     sk_comm *c = sk_process_ready() ? sk_comm_get(comm) : NULL;

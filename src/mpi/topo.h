@@ -32,6 +32,7 @@ typedef struct sk_topo {
     sk_pattern *pattern[SK_NMETHODS];
 
     int64_t calls;    /* on this communicator, the same on all ranks */
+    bool calm;        /* no set-up is under way, nor does any call wait for one */
     bool settled;     /* no pattern can ever pay: further set-ups have nothing to do */
     sk_sizes seen[2]; /* allgather and alltoall families */
     bool assumed;     /* plan for blocks of a middling size: there were no calls yet */
@@ -65,6 +66,12 @@ void sk_topo_note(sk_topo *t, const sk_call *c);
  * of SK_SETUP_TAGS tags. */
 bool sk_topo_due(sk_topo *t, const sk_comm *c);
 void sk_topo_want(sk_topo *t, int tag);
+
+/* Is that not yet so in the next call? */
+static inline bool sk_topo_may_count(const sk_topo *t)
+{
+    return ((t->calls + 1) & t->calls) != 0;
+}
 
 /* A set-up is under way, or calls wait for one. */
 static inline bool sk_topo_busy(const sk_topo *t)

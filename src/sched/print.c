@@ -120,7 +120,10 @@ void sk_sched_print(const sk_sched *s, FILE *out)
         }
     }
     for (uint32_t t = 0; t < v->nturns; t++)
-        fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->turns[t].room,
-                v->turns[t].all ? ", all publish" : "");
+        if (v->turns[t].room == SK_NO_PART)
+            fprintf(out, "turn %u: no part\n", t);
+        else
+            fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->turns[t].room,
+                    v->turns[t].all ? ", all publish" : "");
     fprintf(out, "scratch %" PRId64 " bytes\n", v->scratch);
 }

@@ -90,9 +90,15 @@ void sk_relay(sk_sched *s, int from, int key, int to, int new_key);
  * Like rounds, turns are used in order: once a step of turn t + 1 or later stands in a round,
  * neither that round nor a later one has a step of turn t - 1 or before (a pipeline may fill turn t
  * + 1 while it empties turn t). The turns, their room and `all` must be the same at all mates of a
- * node. `all`: every mate publishes this turn; needed by what uses the common bay, and by
- * sk_join_mates, of which a turn has one at most, and then its common bay is the wire's. */
+ * node; but who has no step in a turn need not know its room. `all`: every mate publishes this
+ * turn; needed by what uses the common bay, and by sk_join_mates, of which a turn has one at most,
+ * and then its common bay is the wire's. */
+enum { SK_NO_PART = -1 }; /* for a room */
 int sk_turn(sk_sched *s, int64_t room, bool all);
+
+/* One that not all publish, but that nobody reaches long before the others, as each waits for some
+ * of them: it has bays that come back soon, and so are still in the cache. */
+int sk_turn_together(sk_sched *s, int64_t room);
 
 sk_span sk_bay(int turn, int64_t at, int64_t len);    /* my own, or that of the rank I take from */
 sk_span sk_common(int turn, int64_t at, int64_t len); /* the one for all */
@@ -152,7 +158,7 @@ static inline int64_t sk_step_read_at(const sk_step *st)
 
 typedef struct sk_turn_room {
     int64_t room;
-    bool all;
+    bool all, together;
 } sk_turn_room;
 
 typedef struct sk_packet_room {

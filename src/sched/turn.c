@@ -3,10 +3,10 @@
 
 enum { BAY_ALIGN = 64 };
 
-int sk_turn(sk_sched *s, int64_t room, bool all)
+static int add_turn(sk_sched *s, sk_turn_room turn)
 {
     uint32_t n = s->v.nturns;
-    if (room < 0 || room > INT64_MAX - BAY_ALIGN || n >= SK_MAX_ROOMS) {
+    if (turn.room < SK_NO_PART || turn.room > INT64_MAX - BAY_ALIGN || n >= SK_MAX_ROOMS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
@@ -15,9 +15,19 @@ int sk_turn(sk_sched *s, int64_t room, bool all)
         return 0;
     s->turns = turns;
     s->turn_cap = sk_sched_grown(n, s->turn_cap);
-    s->turns[n] = (sk_turn_room){.room = room, .all = all};
+    s->turns[n] = turn;
     s->v.nturns++;
     return (int)n;
+}
+
+int sk_turn(sk_sched *s, int64_t room, bool all)
+{
+    return add_turn(s, (sk_turn_room){.room = room, .all = all, .together = all});
+}
+
+int sk_turn_together(sk_sched *s, int64_t room)
+{
+    return add_turn(s, (sk_turn_room){.room = room, .together = true});
 }
 
 static uint32_t buf_of(int turn, uint32_t which)

@@ -123,7 +123,10 @@ static bool near_ok(const sk_sched *s)
 static bool step_ok(const sk_sched *s, const sk_step *st, uint32_t round, const sk_round *rounds,
                     turn_use *use)
 {
-    uint32_t from = turn_of(&st->a), to = turn_of(&st->b), t = st->packet;
+    uint32_t from = turn_of(&st->a), to = turn_of(&st->b), t = st->packet, used[2];
+    for (int i = uses(st, used); i-- > 0;)
+        if (s->turns[used[i]].room == SK_NO_PART)
+            return false;
     if (to != NEVER && round >= use[to].published)
         return false;
     if (needs_all(st) && (!s->turns[t].all || round < use[t].published))

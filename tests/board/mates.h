@@ -40,7 +40,7 @@ static inline void mates_free(mates *s)
 static inline void mates_turn(mates *s, int64_t room, bool all)
 {
     for (int i = 0; i < s->n; i++)
-        sk_board_turn(s->b[i], room, all);
+        sk_board_turn(s->b[i], room, all, all);
 }
 
 #endif

@@ -31,6 +31,7 @@ typedef struct play_turn {
     play_kind kind;
     int64_t room;
     uint64_t publishers;
+    bool together; /* though not all publish */
 } play_turn;
 
 enum { PLAY_BUFFER = 3000, PLAY_READS = 3, PLAY_LAGS = 32, PLAY_LAG_US = 300 };
@@ -61,6 +62,7 @@ static inline play_turn play_turn_of(const player *y, int64_t turn)
     t.publishers = everyone;
     if (t.kind == PLAY_SOME || t.kind == PLAY_EXPOSE)
         t.publishers &= words_draw(p->seed, turn, 4);
+    t.together = words_draw(p->seed, turn, 5) % 2;
     return t;
 }
 
@@ -90,7 +92,7 @@ static inline uint32_t play_place(player *y, int64_t turn)
 {
     for (; y->placed <= turn; y->placed++) {
         play_turn t = play_turn_of(y, y->placed);
-        sk_board_turn(y->b, t.room, play_all(&t));
+        sk_board_turn(y->b, t.room, play_all(&t), play_all(&t) || t.together);
     }
     return (uint32_t)(turn - y->first);
 }

@@ -89,7 +89,7 @@ static int64_t play_all(sk_board *b, const trial *c, int me, double until)
     sk_board_wait_as(b, (sk_pause){.mode = c->mode});
     for (; !end; turn++) {
         sk_board_begin(b, 0);
-        sk_board_turn(b, c->room, c->shape != ONE_WAY);
+        sk_board_turn(b, c->room, c->shape != ONE_WAY, c->shape != ONE_WAY);
         good &= play_once(b, c, turn, me, until, &end);
         sk_board_pass(b, 1);
     }

@@ -13,11 +13,13 @@ const char *comms_name(int kind)
 void comms_make(comms *c, MPI_Comm parent)
 {
     int size, rank, dims[2] = {0, 0}, periods[2] = {1, 0};
+    MPI_Request dup;
     MPI_Comm_size(parent, &size);
     MPI_Comm_rank(parent, &rank);
     MPI_Dims_create(size, 2, dims);
     MPI_Comm_dup(parent, &c->of[0]); /* so that all can be freed alike */
-    MPI_Comm_dup(c->of[0], &c->of[1]);
+    MPI_Comm_idup(c->of[0], &c->of[1], &dup);
+    MPI_Wait(&dup, MPI_STATUS_IGNORE);
     MPI_Comm_split(parent, 0, -rank, &c->of[2]);
     MPI_Comm_split(parent, rank % 2, rank, &c->of[3]);
     MPI_Cart_create(parent, 2, dims, periods, 0, &c->of[4]);

@@ -91,10 +91,8 @@ static void duplicate(topo *t, int kind)
     else
         MPI_Comm_dup_with_info(first, MPI_INFO_NULL, &t->comm);
     MPI_Wait(&q, MPI_STATUS_IGNORE);
-#ifdef MPICH_VERSION /* its own nonblocking ones, of which some err, would come first */
-    if (kind == 1)
+    if (kind == 1) /* else its first nonblocking ones would be the host's, of which some err */
         MPI_Barrier(t->comm);
-#endif
     MPI_Comm_free(&first);
 }
 

@@ -119,19 +119,19 @@ static void turns_that_a_mate_leaves_out_are_counted(void **state)
     for (int call = 0; call < 3000; call++) {
         for (int i = 0; i < 2; i++)
             sk_board_begin(s.b[i], 0);
-        sk_board_turn(s.b[0], call % 300, false); /* mate 0 has no part in the second one, */
+        sk_board_turn(s.b[0], call % 300, false, false); /* mate 0 has no part in the second one, */
         sk_board_open(s.b[0], 0);
         memset(sk_board_bay(s.b[0], 0, 0), call, (size_t)(call % 300));
         sk_board_publish(s.b[0], 0);
         sk_board_pass(s.b[0], 1 + call % 3);
-        sk_board_turn(s.b[1], call % 300, false);
+        sk_board_turn(s.b[1], call % 300, false, false);
         assert_true(sk_board_await(s.b[1], 0, 0));
         const unsigned char *bay = sk_board_bay(s.b[1], 0, 0);
         for (int i = 0; i < call % 300; i++)
             assert_int_equal(bay[i], call & 255);
         if (call % 2) /* but mate 1 has, at times */
             for (int i = 1; i < 1 + call % 3; i++) {
-                sk_board_turn(s.b[1], 60, false);
+                sk_board_turn(s.b[1], 60, false, false);
                 sk_board_publish(s.b[1], (uint32_t)i);
             }
         sk_board_pass(s.b[1], 1 + call % 3);
@@ -223,7 +223,7 @@ static void a_mate_alone_never_waits(void **state)
         mates s = mates_new(1, (sk_pause){.mode = (sk_pause_mode)mode});
         for (int turn = 0; turn < 200; turn++) {
             sk_board_begin(s.b[0], 0);
-            sk_board_turn(s.b[0], 524288, true);
+            sk_board_turn(s.b[0], 524288, true, true);
             sk_board_open(s.b[0], 0);
             sk_board_publish(s.b[0], 0);
             sk_board_pass(s.b[0], 1);

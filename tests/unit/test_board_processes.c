@@ -122,7 +122,7 @@ static void await_turns(const family *f, uint64_t turns)
     assert_non_null(watcher);
     sk_board_wait_as(watcher, (sk_pause){.mode = SK_PAUSE_YIELD});
     for (uint64_t i = 0; i < turns; i++)
-        sk_board_turn(watcher, 0, false);
+        sk_board_turn(watcher, 0, false, false);
     sk_board_settle(watcher, (uint32_t)turns - 1);
     sk_board_free(watcher);
 }

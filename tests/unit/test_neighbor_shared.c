@@ -181,8 +181,8 @@ static void it_fits_one_node_with_room_for_the_blocks(void **state)
     free_one(o);
 }
 
-/* Whatever a rank knows of sizes, its turns are those of the others. */
-static void the_turn_is_the_same_at_ranks_that_do_not_know_the_size(void **state)
+/* A rank that knows no size has the turn as well, but no part in it. */
+static void the_turn_is_there_at_ranks_that_do_not_know_the_size(void **state)
 {
     (void)state;
     static const sk_coll colls[] = {SK_NEIGHBOR_ALLGATHER, SK_NEIGHBOR_ALLTOALL};
@@ -190,12 +190,13 @@ static void the_turn_is_the_same_at_ranks_that_do_not_know_the_size(void **state
         one *o = new_one(colls[i], "core:4", 4, 0, 1, (int[]){2}, 1, (int[]){1});
         one *idle = new_one(colls[i], "core:4", 4, 3, 0, NULL, 0, NULL);
         o->hood.lonely = idle->hood.lonely = true;
-        int64_t room = room_of(idle, "shared");
-        assert_true(room > 0);
+        assert_int_equal(room_of(idle, "shared"), SK_NO_PART);
+        assert_int_equal(room_of(idle, "exposed"), SK_NO_PART);
+        int64_t places = i == 0 ? 1 : 4, each = o->call.room / places;
         for (int64_t n = 1; n <= 100000; n *= 10) {
             o->call.send.count = o->call.recv.count = n;
-            assert_int_equal(room_of(o, "shared"), room);
-            assert_int_equal(room_of(o, "exposed"), room);
+            assert_int_equal(room_of(o, "shared"), places * (n <= each ? n : SK_PLACE));
+            assert_int_equal(room_of(o, "exposed"), places * SK_PLACE);
         }
         free_one(o);
         free_one(idle);
@@ -390,7 +391,7 @@ int main(void)
         cmocka_unit_test(parallel_edges_have_places_of_their_own),
         cmocka_unit_test(who_gives_nothing_publishes_nothing),
         cmocka_unit_test(it_fits_one_node_with_room_for_the_blocks),
-        cmocka_unit_test(the_turn_is_the_same_at_ranks_that_do_not_know_the_size),
+        cmocka_unit_test(the_turn_is_there_at_ranks_that_do_not_know_the_size),
         cmocka_unit_test(exposed_blocks_are_settled_and_only_gaps_are_packed),
         cmocka_unit_test(only_those_who_expose_wait_for_all),
         cmocka_unit_test(blocks_with_sizes_go_by_bay_or_else_are_read_or_sent),

@@ -417,6 +417,16 @@ static void two_near_from_one_mate(sk_sched *s)
     sk_recv_near(s, bytes_of(SK_RECV, 4, 4), 1);
 }
 
+static void published_without_a_part(sk_sched *s)
+{
+    sk_publish(s, sk_turn(s, SK_NO_PART, false));
+}
+
+static void met_without_a_part(sk_sched *s)
+{
+    sk_meet_mates(s, sk_turn(s, SK_NO_PART, false), 0, 2);
+}
+
 static void broken_rules_are_refused(void **state)
 {
     (void)state;
@@ -449,6 +459,8 @@ static void broken_rules_are_refused(void **state)
                                        fold_of_two_types,
                                        mates_below_zero,
                                        common_written_in_a_turn_that_not_all_publish,
+                                       published_without_a_part,
+                                       met_without_a_part,
                                        near_without_turns,
                                        near_with_holes,
                                        near_to_nobody,
@@ -462,7 +474,7 @@ static void broken_rules_are_refused(void **state)
         sk_sched_free(s);
     }
     sk_sched *s = unit_sched();
-    sk_turn(s, -1, false);
+    sk_turn(s, SK_NO_PART - 1, false);
     assert_int_equal(sk_sched_freeze(s), SK_TOOBIG);
     sk_sched_free(s);
 }
