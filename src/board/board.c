@@ -51,7 +51,7 @@ void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t roo
         i++;
     const ring *r = &b->ring[i];
     p->ring = i;
-    p->bay = bay_of(r, turn, p->hot);
+    p->bay = bay_of(r, turn, p->kind);
     p->bays = r->at + p->bay * r->row;
     p->step = r->step;
 }

@@ -9,7 +9,7 @@
  *
  *   ring        bytes of a bay x bays
  *   in the line      48 x 640
- *   others          256 x 640, 2K x 80, 16K x 72, 128K x 10, 512K x 4: the largest if memory allows
+ *   others          256 x 640, 2K x 80, 16K x 72, 128K x 12, 512K x 4: the largest if memory allows
  *
  * Everything here waits until it can be done. What is done in turns is in board_turns.h. */
 #ifndef SK_BOARD_H

@@ -34,6 +34,13 @@ typedef struct common { /* what mates have passed follows it, then the rings */
 
 /* ---- of this process ---- */
 
+typedef enum turn_kind {
+    AHEAD,    /* who publishes may run ahead of the others */
+    BY_ALL,   /* published by all mates */
+    TOGETHER, /* not by all, but nobody comes to it long before the others */
+    KINDS
+} turn_kind;
+
 typedef struct place { /* of one of the turns that were given last */
     line *lines;       /* of mate 0; those of the others follow */
     char *bays;        /* of mate 0; those of the others follow, the common one last */
@@ -41,16 +48,16 @@ typedef struct place { /* of one of the turns that were given last */
     uint64_t arrived;  /* what its count is when all have published it, if all do */
     uint32_t ring;     /* of its bays, which are these; ring 0: they are in the lines */
     uint32_t bay, line;
-    bool all, hot;
+    turn_kind kind;
     bool open; /* by this mate */
     bool last; /* this mate was the last to publish it */
 } place;
 
 typedef struct ring {
     char *at;
-    int64_t bay;                /* its bytes */
-    int64_t step, row;          /* from a bay to that of the next mate, to those of another turn */
-    uint32_t first[2], mask[2]; /* bay: of those for who runs ahead, of those for all */
+    int64_t bay;       /* its bytes */
+    int64_t step, row; /* from a bay to that of the next mate, to those of another turn */
+    uint32_t first[KINDS], mask[KINDS]; /* bay: of those for each kind of turn */
 } ring;
 
 struct sk_board {

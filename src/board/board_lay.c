@@ -7,19 +7,20 @@ enum { PAGE = 4096 };
 
 /* Bytes of a bay, from one to the next (some lines more, so that the starts of bays do not all fall
  * on the same lines of a cache), and how many of them, both powers of two. Ring 0 is inside the
- * lines. The `hot` bays serve turns that all mates publish: all at once they fill a cache, so these
- * few come back soon; the `cold` ones are for those who run ahead. Which bay a turn has follows
- * from its number: so to count a turn is all that it takes not to use it. */
+ * lines. The `hot` bays serve turns that all mates publish or come to together: all at once they
+ * fill a cache, so these few come back soon, and of long ones where each mate reads several only
+ * the `hottest`; the `cold` ones are for those who run ahead. Which bay a turn has follows from its
+ * number: so to count a turn is all that it takes not to use it. */
 static const struct {
     int64_t bay, step;
-    int hot, cold;
+    int hot, hottest, cold;
 } rings[NRINGS] = {
-    {INLINE, LINE, HOT_LINES, SK_BOARD_AHEAD},
-    {256, 256, HOT_LINES, SK_BOARD_AHEAD},
-    {2048, 2048 + LINE, 16, 64},
-    {16384, 16384 + 3 * LINE, 8, 64},
-    {131072, 131072 + 5 * LINE, 2, 8},
-    {524288, 524288 + 7 * LINE, 2, 2},
+    {INLINE, LINE, HOT_LINES, HOT_LINES, SK_BOARD_AHEAD},
+    {256, 256, HOT_LINES, HOT_LINES, SK_BOARD_AHEAD},
+    {2048, 2048 + LINE, 16, 16, 64},
+    {16384, 16384 + 3 * LINE, 8, 4, 64},
+    {131072, 131072 + 5 * LINE, 4, 2, 8},
+    {524288, 524288 + 7 * LINE, 2, 2, 2},
 };
 
 static size_t whole_pages(size_t bytes)
@@ -70,9 +71,10 @@ static void lay_ring(ring *r, int i, char *at, int n)
     r->bay = rings[i].bay;
     r->step = rings[i].step;
     r->row = (n + 1) * rings[i].step;
-    r->mask[true] = hot - 1;
-    r->first[false] = hot;
-    r->mask[false] = (uint32_t)rings[i].cold - 1;
+    r->mask[BY_ALL] = hot - 1;
+    r->mask[TOGETHER] = (uint32_t)rings[i].hottest - 1;
+    r->first[AHEAD] = hot;
+    r->mask[AHEAD] = (uint32_t)rings[i].cold - 1;
 }
 
 sk_board *sk_board_new(void *mem, size_t bytes, int n, int me)

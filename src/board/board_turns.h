@@ -50,28 +50,28 @@ static inline void sk_board_begin(sk_board *b, uint32_t sign)
     b->sign = sign;
 }
 
-static inline uint32_t bay_of(const ring *r, uint64_t turn, bool hot)
+static inline uint32_t bay_of(const ring *r, uint64_t turn, turn_kind kind)
 {
-    return r->first[hot] + ((uint32_t)turn & r->mask[hot]);
+    return r->first[kind] + ((uint32_t)turn & r->mask[kind]);
 }
 
 /* The next turn of the collective, with the bytes of its bays; in order, before any use, and when
- * those before the one before it are over here (see sched.h). `all`: every mate publishes it.
- * `hot`: no mate runs far ahead to it, as when all publish it. */
-static inline void sk_board_turn(sk_board *b, int64_t room, bool all, bool hot)
+ * those before the one before it are over here (see sched.h). `all`: every mate publishes it;
+ * `together`: if not, nobody runs far ahead to it. */
+static inline void sk_board_turn(sk_board *b, int64_t room, bool all, bool together)
 {
+    turn_kind kind = all ? BY_ALL : together ? TOGETHER : AHEAD;
     uint64_t turn = b->next++;
     const ring *r = b->ring;
     place *p = place_of(b, (uint32_t)(turn - b->first));
-    uint32_t which = bay_of(r, turn, hot);
+    uint32_t which = bay_of(r, turn, kind);
     line *lines = (line *)(r->at + which * r->row);
     p->lines = lines;
     p->bays = lines->bay;
     p->step = LINE;
     p->ring = 0;
     p->line = which;
-    p->all = all;
-    p->hot = hot;
+    p->kind = kind;
     p->open = p->last = false;
     if (all && sk_board_crowded(b))
         p->arrived = b->arrived[which] += (uint64_t)b->n;
@@ -116,7 +116,7 @@ static inline void sk_board_publish(sk_board *b, uint32_t turn)
     sk_bell *mine = &p->lines[b->me].bell;
     atomic_store_explicit(&mine->sign, b->sign, memory_order_relaxed);
     sk_bell_set(mine, b->first + turn + 1, &b->pause);
-    if (!p->all || !sk_board_crowded(b))
+    if (p->kind != BY_ALL || !sk_board_crowded(b))
         return;
     sk_bell *arrived = count_of(b, p);
     if (atomic_fetch_add_explicit(&arrived->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
@@ -136,7 +136,7 @@ static inline bool sk_board_await(sk_board *b, uint32_t turn, int mate)
 static inline bool sk_board_await_range(sk_board *b, uint32_t turn, int lo, int hi)
 {
     const place *p = place_of(b, turn);
-    if (hi - lo == b->n && p->all && sk_board_crowded(b)) {
+    if (hi - lo == b->n && p->kind == BY_ALL && sk_board_crowded(b)) {
         reach(b, count_of(b, p), p->arrived);
         return true;
     }
