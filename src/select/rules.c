@@ -29,6 +29,9 @@ static const sk_rule rules[] = {
     RULE(GATHERV, "shared", .need = SK_SHARED),
     RULES_SHARED(ALLGATHER),
     RULES_SHARED(ALLGATHERV),
+    /* Copying twice is faster than letting the kernel do it once, but not far beyond all caches. */
+    RULE(ALLTOALL, "exposed", .bytes = SK_SET_ALLTOALL_EXPOSED, .measure = SK_MATRIX,
+         .need = SK_SHARED),
     RULES_SHARED(ALLTOALL),
     RULE(ALLTOALLV, "shared", .need = SK_SHARED),
     RULE(ALLTOALLW, "shared", .need = SK_SHARED),
