@@ -28,10 +28,11 @@ void sk_board_await_passed(sk_board *b, uint64_t turns)
 
 /* Who has run ahead until there was no bay left would wait in every turn from now on, for the
  * slowest mate to pass just one more. So it waits, once, until half of them are free. Of few bays
- * it does not: mates may fill a turn before they have emptied the one before it. */
+ * it does not: that would be to wait longer for little, and mates may fill a turn before they have
+ * emptied the one before it. */
 void sk_board_await_bay(sk_board *b, uint64_t after, uint64_t now)
 {
-    enum { MANY = 8 };
+    enum { MANY = 64 };
     sk_bell *bell = slowest(b, after);
     if (!bell)
         return;

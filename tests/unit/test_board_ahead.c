@@ -55,7 +55,7 @@ static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
         sk_board_turn(s.b[0], room, false, false);
         sk_board_open(s.b[0], ahead);
         if (lazy.asked > 0) {
-            assert_int_equal(lazy.asked, ahead < 8 ? 1 : 1 + ahead / 2);
+            assert_int_equal(lazy.asked, ahead < 64 ? 1 : 1 + ahead / 2);
             break;
         }
         assert_true(ahead < SK_BOARD_AHEAD);
