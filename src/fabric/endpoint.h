@@ -229,6 +229,7 @@ void sk_arrive_offer(sk_ep *ep, sk_peer *p, const sk_packet *head, sk_lane *lane
 /* progress.c */
 int sk_ep_progress(sk_ep *ep);
 void sk_ep_packet(void *port, uint64_t from, const void *data, size_t len);
+void sk_ep_glance(void *port, uint64_t from, const void *data, size_t len);
 
 /* alive.c */
 void sk_ep_alive(sk_ep *ep);

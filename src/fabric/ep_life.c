@@ -12,7 +12,7 @@ static int lane_open(sk_ep *ep, sk_port *port, const sk_lane_ops *ops)
     size_t data = c->eager > LEAST_PACKET ? c->eager : LEAST_PACKET;
     sk_lane_config config = {
         .id = ep->id,
-        .events = {port, sk_ep_packet, sk_take_read, sk_ep_gone},
+        .events = {port, sk_ep_packet, sk_take_read, sk_ep_gone, sk_ep_glance},
         .inner = c->inner,
         .packet = sizeof(sk_packet) + data,
         .direct = c->direct,

@@ -31,6 +31,8 @@ typedef struct sk_lane_events {
      * (-EPROTO), or the network gave up on it (other). Called once for each id, after the last
      * packet that came from it; shm also tells of senders that were never reached. */
     void (*gone)(void *self, uint64_t id, int status);
+    /* May be NULL: such a packet comes soon. It is not checked in any way, nor need it come. */
+    void (*glance)(void *self, uint64_t from, const void *data, size_t len);
 } sk_lane_events;
 
 typedef struct sk_lane_config {

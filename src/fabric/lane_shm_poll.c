@@ -70,22 +70,45 @@ static int refuse(sk_shm *s, uint32_t seat)
     return sk_shm_tell(s, s->senders[seat].id, -EPROTO);
 }
 
+/* Some packets further: `ahead` packets after the one at hand were told of already, and `far` is
+ * behind the last of them. */
+static void look_ahead(sk_shm *s, uint64_t id, sk_ring_reader *far, int *ahead)
+{
+    enum { AHEAD = 2 };
+    const sk_lane_events *e = &s->config.events;
+    const void *data;
+    size_t len;
+    while (e->glance && *ahead < AHEAD && sk_ring_take(far, &data, &len) > 0) {
+        e->glance(e->self, id, data, len);
+        far->at += sk_ring_record(len);
+        ++*ahead;
+    }
+}
+
 SK_HOT int sk_shm_drain(sk_shm *s, uint32_t seat, bool all)
 {
     sk_shm_sender *from = &s->senders[seat];
     const void *data;
     size_t len;
-    int n = 0;
+    int n = 0, ahead = -1;
     if ((!from->known && !get_to_know(s, seat)) || from->broken)
         return 0;
+    sk_ring_reader far = from->ring;
     for (int most = all ? FULL : TURN; n < most; n++) {
         int got = sk_ring_take(&from->ring, &data, &len);
         if (got == 0)
             return n;
         if (got < 0)
             return n + refuse(s, seat);
+        if (ahead < 0) {
+            far.at = from->ring.at + sk_ring_record(len);
+            ahead = 0;
+        }
+        if (n > 0) /* they come in crowds */
+            look_ahead(s, from->id, &far, &ahead);
         s->config.events.packet(s->config.events.self, from->id, data, len);
         sk_ring_drop(&from->ring, len);
+        ahead--;
     }
     look_again(s, seat);
     return n;

@@ -1,5 +1,8 @@
 /* progress.c: look what the lanes have, and send what waits. Every lane is asked every time: each
  * knows itself how often it is worth a look at its wires. */
+#include <stddef.h>
+#include <string.h>
+
 #include "fabric/endpoint.h"
 
 enum { CALLS = 256 }; /* polls before the clock is worth a look */
@@ -36,6 +39,18 @@ static sk_peer *packet_from(sk_ep *ep, uint64_t id)
     if (p)
         ep->last = p;
     return p;
+}
+
+void sk_ep_glance(void *self, uint64_t from, const void *data, size_t len)
+{
+    const sk_port *port = self;
+    const sk_ep *ep = port->ep;
+    sk_packet head = {0};
+    if (!ep->matcher || !ep->last || ep->last->id != from || len < offsetof(sk_packet, len))
+        return;
+    memcpy(&head, data, offsetof(sk_packet, len));
+    const sk_item item = {.tag = head.tag, .source = ep->last->number, .kind = sk_kind_came(&head)};
+    sk_matcher_glance(ep->matcher, &item);
 }
 
 void sk_ep_packet(void *self, uint64_t from, const void *data, size_t len)

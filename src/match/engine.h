@@ -21,6 +21,7 @@ typedef struct sk_engine {
     sk_item *(*find)(void *self, sk_match_side side, const sk_item *item, uint64_t *looked);
     /* The same, and it is unqueued; by the side searched. NULL: find and take have to do. */
     sk_item *(*grab[SK_NSIDES])(void *self, const sk_item *item, uint64_t *looked);
+    void (*glance)(void *self, const sk_item *msg); /* see sk_matcher_glance; NULL: nothing to do */
     /* Queue an item (item->side, item->age are set; it is younger than all others). */
     void (*add)(void *self, sk_item *item);
     void (*take)(void *self, sk_item *item); /* unqueue one */

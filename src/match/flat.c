@@ -166,6 +166,26 @@ static sk_item *message_grab(void *self, const sk_item *recv, uint64_t *looked)
     return grab_slot(s, t, slot);
 }
 
+/* The slot of a message now, and what is in it when the next message is asked for: by then the slot
+ * is there. */
+static void flat_glance(void *self, const sk_item *msg)
+{
+    enum { LINE = 64, LINES = 3 }; /* as much of a receive as a match looks at, if it is not long */
+    flat *f = self;
+    const flat_way *w = f->active;
+    if (!w || w->next || f->side[SK_POSTED].streak >= FLAT_STREAK)
+        return;
+    const flat_table *t = &w->table[SK_POSTED];
+    if (!flat_table_steady(t))
+        return;
+    const sk_link *link = t->now.at[f->soon >> t->now.shift].first;
+    if (link)
+        for (int i = 0; i < LINES; i++)
+            __builtin_prefetch((const char *)link - offsetof(sk_item, link) + (ptrdiff_t)i * LINE);
+    f->soon = flat_hash(t, msg);
+    __builtin_prefetch(&t->now.at[f->soon >> t->now.shift]);
+}
+
 static inline void posted_add(flat *f, sk_item *recv)
 {
     if (f->unknown)
@@ -221,6 +241,7 @@ const sk_engine sk_engine_flat = {
     .drop = flat_drop,
     .find = flat_find,
     .grab = {posted_grab, message_grab},
+    .glance = flat_glance,
     .add = flat_add,
     .take = flat_take,
     .next = flat_next,

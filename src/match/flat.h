@@ -32,6 +32,7 @@ typedef struct flat {
     flat_way *active; /* those with receives */
     flat_way *recent; /* of the last receive; NULL: it had none */
     flat_way *home;   /* whose table messages are put in when they come; NULL: none */
+    uint32_t soon;    /* hash of the message that comes soon, by flat_glance */
     sk_link *rest;    /* the oldest in a ring: receives that there is no way for */
     uint32_t nways;
     flat_way ways[FLAT_WAYS];

@@ -82,6 +82,9 @@ const char *sk_matcher_engine(const sk_matcher *m);
 sk_item *sk_matcher_post(sk_matcher *m, sk_item *recv);
 /* The oldest receive that fits, taken off its queue; or NULL, and the message is queued. */
 sk_item *sk_matcher_deliver(sk_matcher *m, sk_item *msg);
+/* A message like this comes soon, and one after it: what its search will look at is fetched into
+ * the cache meanwhile. Changes nothing; the second part of the item is not looked at. */
+void sk_matcher_glance(sk_matcher *m, const sk_item *msg);
 /* The oldest message that the receive would get; it stays queued. `recv` is not kept. */
 sk_item *sk_matcher_peek(sk_matcher *m, const sk_item *recv);
 /* Take a message off its queue that sk_matcher_peek has found: no receive gets it any more. Where

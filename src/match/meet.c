@@ -191,6 +191,12 @@ sk_item *sk_matcher_deliver(sk_matcher *m, sk_item *msg)
     return meet(m, msg, SK_UNEXPECTED);
 }
 
+void sk_matcher_glance(sk_matcher *m, const sk_item *msg)
+{
+    if (m->side[SK_POSTED].handed && m->engine->glance && !m->watched)
+        m->engine->glance(m->self, msg);
+}
+
 sk_item *sk_matcher_peek(sk_matcher *m, const sk_item *recv)
 {
     sk_matcher_lock(m);

@@ -26,29 +26,6 @@ static void meet(MPI_Comm comm)
         sk_meet(c);
 }
 
-/* Open MPI up to 5.0 receives the edges of MPI_Dist_graph_create from any rank by tags that its
- * 24th and 25th nonblocking collective on the communicator have too. Those that make the new
- * communicator are such collectives, and Skein's barriers above bring their turn on sooner: a rank
- * still waiting for edges would take a message of a rank that has gone on, and all would wait for
- * ever. So these two are used up before the first graph. */
-static inline void use_up_tags(MPI_Comm comm)
-{
-#ifdef OPEN_MPI
-    sk_comm *c = sk_process_ready() ? sk_comm_get(comm) : NULL;
-    if (!c || c->inter || c->tags_used_up)
-        return;
-    enum { ENOUGH = 25 };
-    MPI_Request barriers[ENOUGH];
-    int n = 0;
-    while (n < ENOUGH && PMPI_Ibarrier(comm, &barriers[n]) == MPI_SUCCESS)
-        n++;
-    PMPI_Waitall(n, barriers, MPI_STATUSES_IGNORE);
-    c->tags_used_up = true;
-#else
-    (void)comm;
-#endif
-}
-
 #define MAKE(name, params, args, before)                                                           \
     SK_EXPORT int name params                                                                      \
     {                                                                                              \
@@ -95,6 +72,29 @@ MAKE(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *
 #endif
 
 #if SK_HAVE_GRAPHS
+/* Open MPI up to 5.0 receives the edges of MPI_Dist_graph_create from any rank by tags that its
+ * 24th and 25th nonblocking collective on the communicator have too. Those that make the new
+ * communicator are such collectives, and Skein's barriers above bring their turn on sooner: a rank
+ * still waiting for edges would take a message of a rank that has gone on, and all would wait for
+ * ever. So these two are used up before the first graph. */
+static void use_up_tags(MPI_Comm comm)
+{
+#ifdef OPEN_MPI
+    sk_comm *c = sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (!c || c->inter || c->tags_used_up)
+        return;
+    enum { ENOUGH = 25 };
+    MPI_Request barriers[ENOUGH];
+    int n = 0;
+    while (n < ENOUGH && PMPI_Ibarrier(comm, &barriers[n]) == MPI_SUCCESS)
+        n++;
+    PMPI_Waitall(n, barriers, MPI_STATUSES_IGNORE);
+    c->tags_used_up = true;
+#else
+    (void)comm;
+#endif
+}
+
 TOPOLOGY(MPI_Graph_create,
          (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *out),
          (comm, n, index, edges, reorder, out), MPI_INFO_NULL, meet(comm))

@@ -27,6 +27,8 @@ typedef struct desk {
     _Atomic int word[STEPS]; /* for what a test has to say */
 } desk;
 
+enum { LOOKED_AHEAD = 3 };
+
 typedef struct self {
     const sk_lane_ops *ops;
     sk_lane *lane;
@@ -36,6 +38,8 @@ typedef struct self {
     /* what came; `packet` is the test's own */
     void (*packet)(struct self *me, int from, const unsigned char *data, size_t len);
     uint64_t packets, bytes, next[MAX_RANKS];
+    const void *soon[MAX_RANKS][LOOKED_AHEAD]; /* packets that were told of, in order */
+    int nsoon[MAX_RANKS];
     int gone[MAX_RANKS], why[MAX_RANKS];
     int reads, read_status;
 } self;

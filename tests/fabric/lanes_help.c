@@ -32,6 +32,17 @@ static int rank_of(const self *me, uint64_t id)
     return -1;
 }
 
+/* Packets that were told of come in that order, after the one at hand then. */
+static void come(self *me, int rank, const void *data)
+{
+    const void **soon = me->soon[rank];
+    int *n = &me->nsoon[rank];
+    for (int i = 1; i < *n; i++)
+        CHECK(soon[i] != data);
+    if (*n && *soon == data)
+        memmove(soon, soon + 1, (size_t)-- * n * sizeof *soon);
+}
+
 static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
 {
     self *me = arg;
@@ -40,8 +51,23 @@ static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
     CHECK(((uintptr_t)data & 7) == 0);
     me->packets++;
     me->bytes += len;
+    come(me, rank, data);
     if (me->packet)
         me->packet(me, rank, data, len);
+}
+
+static void on_glance(void *arg, uint64_t from, const void *data, size_t len)
+{
+    self *me = arg;
+    int rank = rank_of(me, from);
+    (void)len;
+    CHECK(rank >= 0);
+    int *n = &me->nsoon[rank];
+    for (int i = 0; i < *n; i++)
+        if (me->soon[rank][i] == data)
+            return; /* told of again, as it was not its turn the last time */
+    CHECK(*n < LOOKED_AHEAD);
+    me->soon[rank][(*n)++] = data;
 }
 
 static void on_read(void *arg, void *context, int status)
@@ -78,8 +104,10 @@ static void open_and_reach(self *me, bool direct)
 {
     uint64_t id = sk_address_id();
     CHECK(id != 0);
-    sk_lane_config config = {
-        .id = id, .events = {me, on_packet, on_read, on_gone}, .packet = 8192, .direct = direct};
+    sk_lane_config config = {.id = id,
+                             .events = {me, on_packet, on_read, on_gone, on_glance},
+                             .packet = 8192,
+                             .direct = direct};
     config.inner = getenv("LANES_INNER") ? getenv("LANES_INNER") : "tcp;ofi_rxm";
     CHECK(me->ops->open(&me->lane, &config) == 0);
     CHECK(me->lane->ops == me->ops);

@@ -95,6 +95,8 @@ static inline int world_meet(world *w, const sk_item *like, sk_match_side side, 
             item->nranks ^= (uint32_t)e;
             item->size = (uint8_t)(item->size + e);
         }
+        if (side == SK_UNEXPECTED)
+            sk_matcher_glance(w->matcher[e], item);
         sk_item *answer = side == SK_POSTED ? sk_matcher_post(w->matcher[e], item)
                                             : sk_matcher_deliver(w->matcher[e], item);
         all = world_fold(w, e, answer, all, side == SK_POSTED ? "post" : "deliver", like);
