@@ -39,8 +39,10 @@ static void come(self *me, int rank, const void *data)
     int *n = &me->nsoon[rank];
     for (int i = 1; i < *n; i++)
         CHECK(soon[i] != data);
-    if (*n && *soon == data)
-        memmove(soon, soon + 1, (size_t)-- * n * sizeof *soon);
+    if (*n && *soon == data) {
+        *n -= 1;
+        memmove(soon, soon + 1, (size_t)*n * sizeof *soon);
+    }
 }
 
 static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
