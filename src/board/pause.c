@@ -11,7 +11,7 @@ enum {
     SPINS = 2000,     /* looks before a rank with its own core suspects that it has none */
     SPINS_IDLE = 200, /* looks between two calls of idle, then */
     FEW_SPINS = 30,   /* looks before a rank gives its core away */
-    YIELDS = 8,       /* times a rank gives way before it sleeps, for yielding has its limits: the
+    YIELDS = 32,      /* times a rank gives way before it sleeps, for yielding has its limits: the
                        * scheduler soon comes back to a rank that has used little of its time */
     NAP_NS = 500000,  /* sleep between two calls of idle, unless told otherwise */
     LONG_NAP_NS = 50000, /* between two looks at what takes long */

@@ -42,11 +42,15 @@ static long ranks_here(void)
     return 1;
 }
 
-/* The kernel may schedule by session first. A rank that is a session of its own then yields to
- * nobody, and only sleeping lets the others run. */
-static bool own_session(void)
+/* The kernel may schedule by session first. Where each rank is a session of its own, to yield is to
+ * name no other, and with many of them on a core the turn comes round to the one that is waited for
+ * too late: there only sleeping lets it run. */
+static bool yields_in_vain(void)
 {
+    enum { CROWD = 16 }; /* ranks on a core up to which yielding is still the faster way */
     int on = 0;
+    if (ranks_here() <= CROWD * sysconf(_SC_NPROCESSORS_ONLN))
+        return false;
     FILE *f = fopen("/proc/sys/kernel/sched_autogroup_enabled", "r");
     if (f) {
         if (fscanf(f, "%d", &on) != 1)
@@ -60,7 +64,7 @@ void sk_wait_sharing(void)
 {
     const char *wait = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_WAIT);
     if (sk_proc.wait == SK_WAIT_SPIN && strcmp(wait, "auto") == 0)
-        sk_proc.wait = own_session() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
+        sk_proc.wait = yields_in_vain() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
 }
 
 static sk_wait how_to_wait(const sk_settings *set)
@@ -74,7 +78,7 @@ static sk_wait how_to_wait(const sk_settings *set)
         return SK_WAIT_SLEEP;
     if (ranks_here() <= sysconf(_SC_NPROCESSORS_ONLN))
         return SK_WAIT_SPIN;
-    return own_session() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
+    return yields_in_vain() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
 }
 
 /* ---- start ---- */
