@@ -6,7 +6,9 @@
 #include "algo/algo.h"
 #include "algo/phase_share.h"
 
-enum { NEAR = 48 }; /* bays, of all blocks of a rank: with more, one copy by the host is better */
+enum {
+    NEAR = 48
+}; /* bays, of all blocks of a rank: with more, one copy is better, if only by the host */
 
 static int64_t slot_size(const sk_call *c)
 {
@@ -21,7 +23,8 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
-    sk_slots x = {.nslots = n, .slot = n - 1, .size = slot_size(c), .near = NEAR * c->room / n};
+    sk_slots x = {.nslots = n, .slot = n - 1, .size = {slot_size(c)}};
+    x.near = c->direct ? 0 : NEAR * c->room / n;
     x.out = (sk_slot_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
     x.in = (sk_slot_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
     sk_slots_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));

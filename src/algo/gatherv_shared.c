@@ -21,7 +21,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_slots x = {.nslots = 1, .size = slot_size(c), .tiny = SK_SHARE_INLINE};
+    sk_slots x = {.nslots = 1, .size = {SK_SHARE_INLINE, slot_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.in = (sk_slot_row){.row = from.row, .n = from.n, .first = c->root + 1};

@@ -94,9 +94,12 @@ sk_span sk_share_place(int turn);
 void sk_share_settle(sk_sched *s, int turn);
 
 /* ---- blocks whose sizes only their two ends know ----
- * In the bay of its sender each block has a slot of agreed size, and perhaps a smaller one in a
- * turn of its own. One that is too long for them is a near message, and a very long one a message
- * of the host. Both ends know its size, so both agree, and the others need not know. */
+ * In the bay of its sender each block has a slot of agreed size, and perhaps others of other sizes,
+ * each in a turn of its own: of small bays there are more, so that senders can run ahead. A block
+ * that is too long for them is a near message, and a very long one a message of the host. Both ends
+ * know its size, so both agree, and the others need not know. */
+enum { SK_SLOT_SIZES = 3 };
+
 typedef struct sk_slot_row { /* blocks 0 .. n-1 of a row, to or from ranks that follow each other */
     sk_row row;
     int n, first;
@@ -106,9 +109,8 @@ typedef struct sk_slots {
     sk_slot_row out, in;
     int nslots; /* of a bay; block i of `out` has slot i */
     int slot;   /* block i of `in` is in slot (slot - i) of its sender's bay, or in the only one */
-    int64_t size; /* of a slot */
-    int64_t tiny; /* 0, or blocks up to this go through smaller slots, in a turn of their own */
-    int64_t near; /* 0, or blocks longer than this are messages of the host */
+    int64_t size[SK_SLOT_SIZES]; /* of slots, rising; 0: there are none */
+    int64_t near;                /* 0, or blocks longer than this are messages of the host */
 } sk_slots;
 
 /* A tiny block; bytes that come with the bell of their turn; of the smallest bays otherwise. */

@@ -17,7 +17,7 @@ int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
 
 typedef struct walk { /* over the blocks of a lane */
     const sk_slot_row *lane;
-    int64_t size;   /* of a slot */
+    int64_t size;   /* of a slot, the longest */
     int64_t near;   /* of a near message, the longest */
     bool rewritten; /* the blocks may be overwritten meanwhile */
     sk_span copy;   /* of the blocks that need one */
@@ -57,10 +57,18 @@ static bool walk_on(walk *w)
     return true;
 }
 
+static int64_t longest(const sk_slots *x)
+{
+    int64_t most = 0;
+    for (int i = 0; i < SK_SLOT_SIZES; i++)
+        most = x->size[i] > most ? x->size[i] : most;
+    return most;
+}
+
 static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, bool rewritten)
 {
     walk w = {.lane = lane,
-              .size = x->size,
+              .size = longest(x),
               .near = x->near ? x->near : INT64_MAX,
               .rewritten = rewritten};
     while (walk_on(&w))
@@ -71,30 +79,62 @@ static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, boo
     return w;
 }
 
-typedef struct turns { /* of tiny blocks, and of the others */
-    int tiny, other;
-    bool use_tiny, use_other; /* what this rank has in them */
-} turns;
-
-/* The slot of the current block. */
-static sk_span slot_of(const walk *w, const sk_slots *x, const turns *t, int64_t i)
+/* Which size of slots the current block has. */
+static int size_of(const walk *w, const sk_slots *x)
 {
-    if (w->user.len <= x->tiny)
-        return sk_bay(t->tiny, i * x->tiny, w->user.len);
-    return sk_bay(t->other, i * w->size, w->user.len);
+    int i = 0;
+    while (w->user.len > x->size[i])
+        i++;
+    return i;
 }
 
-static void fill(sk_sched *s, walk *w, const sk_slots *x, turns *t)
+static sk_span slot_of(const walk *w, const sk_slots *x, const int *turn, int64_t i)
+{
+    int k = size_of(w, x);
+    return sk_bay(turn[k], i * x->size[k], w->user.len);
+}
+
+static void copy_long(sk_sched *s, walk *w)
 {
     for (; walk_on(w);)
         if (is_long(w))
             sk_copy(s, w->user, w->place);
-        else {
-            sk_copy(s, w->user, slot_of(w, x, t, w->i - 1));
-            t->use_tiny |= w->user.len <= x->tiny;
-            t->use_other |= w->user.len > x->tiny;
-        }
     walk_back(w);
+}
+
+static bool has_any(walk *w, const sk_slots *x, int size)
+{
+    bool any = false;
+    for (; walk_on(w);)
+        any |= w->user.len > 0 && !is_long(w) && size_of(w, x) == size;
+    walk_back(w);
+    return any;
+}
+
+static void fill(sk_sched *s, walk *w, const sk_slots *x, const int *turn, int size)
+{
+    for (; walk_on(w);)
+        if (!is_long(w) && size_of(w, x) == size)
+            sk_copy(s, w->user, slot_of(w, x, turn, w->i - 1));
+    walk_back(w);
+}
+
+/* In the order of turns, no more than two of them at once. */
+static void fill_all(sk_sched *s, walk *w, const sk_slots *x, const int *turn, bool all)
+{
+    int last = -1;
+    for (int i = 0; i < SK_SLOT_SIZES && x->size[i]; i++) {
+        if (!all && !has_any(w, x, i))
+            continue;
+        if (last >= 0 && i > last + 1)
+            sk_fence(s);
+        fill(s, w, x, turn, i);
+        sk_fence(s);
+        sk_publish(s, turn[i]);
+        last = i;
+    }
+    if (last < 0)
+        sk_fence(s);
 }
 
 static void send_long(sk_sched *s, walk *w)
@@ -105,14 +145,14 @@ static void send_long(sk_sched *s, walk *w)
     walk_back(w);
 }
 
-static void empty(sk_sched *s, walk *w, const sk_slots *x, const turns *t)
+static void empty(sk_sched *s, walk *w, const sk_slots *x, const int *turn)
 {
     for (; walk_on(w);) {
         int64_t i = x->nslots > 1 ? x->slot - (w->i - 1) : 0;
         if (is_long(w))
             (w->user.len > w->near ? sk_recv : sk_recv_near)(s, w->place, w->peer);
         else
-            sk_take(s, w->peer, slot_of(w, x, t, i), w->user);
+            sk_take(s, w->peer, slot_of(w, x, turn, i), w->user);
     }
     walk_back(w);
 }
@@ -121,21 +161,18 @@ void sk_slots_exchange(sk_sched *s, const sk_call *c, const sk_slots *x, sk_span
                        sk_span own_to)
 {
     bool all = x->out.n > 0 && x->in.n > 0;
-    turns t = {.tiny = x->tiny ? sk_turn(s, x->nslots * x->tiny, false) : 0};
-    t.other = sk_turn(s, x->nslots * x->size, all);
+    int turn[SK_SLOT_SIZES] = {0}, nsizes = 0;
+    for (; nsizes < SK_SLOT_SIZES && x->size[nsizes]; nsizes++)
+        turn[nsizes] = sk_turn(s, x->nslots * x->size[nsizes], all);
     walk out = walk_of(s, &x->out, x, all && c->in_place);
     walk in = walk_of(s, &x->in, x, false);
-    fill(s, &out, x, &t);
-    sk_fence(s);
-    if (x->tiny && t.use_tiny)
-        sk_publish(s, t.tiny);
-    if (all || t.use_other)
-        sk_publish(s, t.other);
+    copy_long(s, &out);
+    fill_all(s, &out, x, turn, all);
     sk_copy(s, own, own_to);
     if (all)
-        sk_share_meet(s, c, t.other);
+        sk_share_meet(s, c, turn[nsizes - 1]);
     send_long(s, &out);
-    empty(s, &in, x, &t);
+    empty(s, &in, x, turn);
     sk_fence(s);
     while (walk_on(&in))
         if (is_long(&in))

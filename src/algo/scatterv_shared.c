@@ -1,16 +1,23 @@
 /* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are near messages.
  * cost   2 copies of a byte    good for  one node
- * turns  2, one of them for tiny blocks    steps  1 for each block at the root, and 2 or 3; 1
- * elsewhere scratch  long blocks whose type is not contiguous, which has no bound that all know */
+ * turns  3, one of them for tiny blocks    steps  1 for each block at the root, and 2 to 4; 1
+ *        elsewhere
+ * scratch  long blocks whose type is not contiguous, which has no bound that all know */
 #include "algo/algo.h"
 #include "algo/phase_share.h"
 
 static int64_t slot_size(const sk_call *c)
 {
-    /* Bays of no more than a chunk: the root runs ahead of the others by as many as there are. */
+    return sk_slot_size(c, c->nranks - 1, SK_SHARE_CHUNK);
+}
+
+/* Bays of no more than a chunk, of which there are many: the root runs ahead of the others by as
+ * many as there are. */
+static int64_t short_size(const sk_call *c)
+{
     int64_t n = c->nranks - 1, most = SK_SHARE_CHUNK / n / SK_SHARE_LINE * SK_SHARE_LINE;
-    most = most > SK_SHARE_LINE ? most : SK_SHARE_LINE;
-    return sk_slot_size(c, c->nranks - 1, most < SK_SHARE_SLOT ? most : SK_SHARE_SLOT);
+    most = most < SK_SHARE_SLOT ? most : SK_SHARE_SLOT;
+    return sk_slot_size(c, c->nranks - 1, most > SK_SHARE_LINE ? most : SK_SHARE_LINE);
 }
 
 /* All tiny slots in the line that announces them, or at least in the smallest bay there is: of
@@ -30,7 +37,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    sk_slots x = {.nslots = to.n, .size = slot_size(c), .tiny = tiny_size(to.n)};
+    sk_slots x = {.nslots = to.n, .size = {tiny_size(to.n), short_size(c), slot_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.out = (sk_slot_row){.row = to.row, .n = to.n, .first = c->root + 1};

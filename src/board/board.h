@@ -31,6 +31,7 @@ size_t sk_board_bytes(int n, int64_t cap, int64_t *room);
  * out of memory. All mates must wait in the same way. */
 sk_board *sk_board_new(void *mem, size_t bytes, int n, int me);
 void sk_board_wait_as(sk_board *b, sk_pause pause); /* before the first turn */
+void sk_board_read_directly(sk_board *b);           /* mates can read each other's memory */
 void sk_board_free(sk_board *b);                    /* unmaps */
 
 int64_t sk_board_room(const sk_board *b);

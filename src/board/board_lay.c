@@ -110,6 +110,11 @@ void sk_board_wait_as(sk_board *b, sk_pause pause)
     b->pause = pause;
 }
 
+void sk_board_read_directly(sk_board *b)
+{
+    sk_chutes_read_directly(b->chutes);
+}
+
 void sk_board_free(sk_board *b)
 {
     if (!b)

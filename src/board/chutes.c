@@ -3,20 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/peek.h"
+
 enum {
     LINE = 64,
     PIECES = 16,      /* of a stock */
     HOT = 4,          /* of them: these few stay in a cache, while mates keep pace */
     PIECE = 32 << 10, /* most bytes of one: so that copies in and out overlap */
+    RUN = 8,          /* pieces for one mate before the next has one: it has to be woken up less */
+    NOTES = 32,       /* of a lane; more than there are pieces and messages to be read in place */
+    IN_PLACE = 255,   /* instead of a piece */
 };
+
+/* Messages that are worth a call of the kernel, and how much a rank has to send at a time for two
+ * copies, each through every cache, to take longer than one; or, where to wake up a mate takes
+ * long, for its mates to wait for it longer than to read all they need at once. */
+enum { WORTH = 128 << 10, FLOOD = 24 << 20, WAVE = 15 * WORTH };
 
 /* ---- in shared memory ---- */
 
 typedef struct lane { /* from one mate to another: pieces filled, and emptied */
     _Alignas(LINE) _Atomic uint64_t filled;
-    uint8_t piece[PIECES]; /* which they were */
+    uint8_t piece[NOTES]; /* which they were */
+    int64_t shown;        /* bytes that are to be read in place, */
+    sk_peek_place place;  /* and where */
     _Alignas(LINE) _Atomic uint64_t emptied;
 } lane;
+_Static_assert(sizeof(lane) == 2 * LINE, "a line for each side");
 
 typedef struct door { /* rung when something has happened in a lane to or from this mate */
     _Alignas(LINE) sk_bell bell;
@@ -33,7 +46,7 @@ typedef struct way { /* to, or from, a mate */
     char *at;
     int64_t left;  /* of the message under way */
     uint64_t done; /* pieces, over all messages */
-    bool busy;
+    bool busy, shown;
 } way;
 
 typedef struct party { /* a mate, seen from here */
@@ -53,7 +66,9 @@ struct sk_chutes {
         int mate;
         uint64_t emptied; /* when its lane has come to this, it may be filled again */
     } use[PIECES];
-    bool good;
+    int64_t sending; /* bytes, of all messages under way */
+    bool coming;     /* some, too */
+    bool direct, good;
     int nbusy, nowed;
     int *busy, *owed; /* mates */
     party mate[];
@@ -93,6 +108,11 @@ sk_chutes *sk_chutes_new(void *mem, int n, int me, int64_t most)
     x->next[1] = HOT;
     x->good = true;
     return x;
+}
+
+void sk_chutes_read_directly(sk_chutes *x)
+{
+    x->direct = true;
 }
 
 void sk_chutes_free(sk_chutes *x)
@@ -160,20 +180,51 @@ static bool take_piece(sk_chutes *x, uint32_t *which)
     return true;
 }
 
+static void note(lane *to, way *w, uint8_t which)
+{
+    to->piece[w->done % NOTES] = which;
+    atomic_store_explicit(&to->filled, ++w->done, memory_order_release);
+}
+
+/* The whole message is read where it lies; it is over when that has been done. */
+static bool show(sk_chutes *x, int mate, lane *to, const sk_pause *pause)
+{
+    way *w = &x->mate[mate].out;
+    if (w->shown) {
+        w->busy = w->shown = atomic_load_explicit(&to->emptied, memory_order_acquire) < w->done;
+        return !w->busy;
+    }
+    to->shown = w->left;
+    to->place = sk_peek_here(w->at);
+    note(to, w, IN_PLACE);
+    w->shown = true;
+    tell(x, mate, pause);
+    return true;
+}
+
+static bool read_in_place(const sk_chutes *x, const way *w, const sk_pause *pause)
+{
+    bool slow = pause->mode >= SK_PAUSE_MIXED && !x->coming;
+    return x->direct && w->left >= WORTH && x->sending >= (slow ? WAVE : FLOOD);
+}
+
 /* A piece of the message to this mate; false: not now. */
 static bool fill(sk_chutes *x, int mate, const sk_pause *pause)
 {
     way *w = &x->mate[mate].out;
     lane *to = lane_of(x, x->me, mate);
     uint32_t which;
-    if (!w->busy || !take_piece(x, &which))
+    if (!w->busy)
+        return false;
+    if (w->shown || read_in_place(x, w, pause))
+        return show(x, mate, to, pause);
+    if (!take_piece(x, &which))
         return false;
     piece *p = piece_of(x, x->me, which);
     int64_t len = w->left < x->size ? w->left : x->size;
     p->left = w->left;
     memcpy(p->data, w->at, (size_t)len);
-    to->piece[w->done % PIECES] = (uint8_t)which;
-    atomic_store_explicit(&to->filled, ++w->done, memory_order_release);
+    note(to, w, (uint8_t)which);
     x->use[which].mate = mate;
     x->use[which].emptied = w->done;
     w->at += len;
@@ -190,12 +241,17 @@ static bool empty(sk_chutes *x, int mate, const sk_pause *pause)
     lane *from = lane_of(x, mate, x->me);
     if (!w->busy || atomic_load_explicit(&from->filled, memory_order_acquire) == w->done)
         return false;
-    const piece *p = piece_of(x, mate, from->piece[w->done % PIECES]);
-    int64_t left = p->left, len = left < x->size ? left : x->size;
+    uint8_t which = from->piece[w->done % NOTES];
+    bool shown = which == IN_PLACE;
+    const piece *p = shown ? NULL : piece_of(x, mate, which);
+    int64_t left = shown ? from->shown : p->left, len = left < x->size || shown ? left : x->size;
     x->good &= left == w->left;
-    w->busy = left > x->size;
+    w->busy = left > len;
     len = len < w->left ? len : w->left;
-    memcpy(w->at, p->data, (size_t)len);
+    if (shown)
+        x->good &= sk_peek(from->place, 0, w->at, len) == SK_OK;
+    else
+        memcpy(w->at, p->data, (size_t)len);
     atomic_store_explicit(&from->emptied, ++w->done, memory_order_release);
     w->at += len;
     w->left -= len;
@@ -218,22 +274,26 @@ static void start(sk_chutes *x, int mate, way *w, char *at, int64_t len)
 void sk_chutes_send(sk_chutes *x, int mate, const void *from, int64_t len)
 {
     start(x, mate, &x->mate[mate].out, (char *)(uintptr_t)from, len);
+    x->sending += len;
 }
 
 void sk_chutes_recv(sk_chutes *x, int mate, void *to, int64_t len)
 {
     start(x, mate, &x->mate[mate].in, to, len);
+    x->coming = true;
 }
 
-/* A piece each way for every mate; false: there was none. */
+/* Some pieces each way for every mate; false: there was none. */
 static bool move_some(sk_chutes *x, const sk_pause *pause)
 {
     bool moved = false;
     for (int i = 0; i < x->nbusy;) {
         int mate = x->busy[i];
         party *y = &x->mate[mate];
-        moved |= fill(x, mate, pause);
-        moved |= empty(x, mate, pause);
+        for (int k = 0; k < RUN && fill(x, mate, pause); k++)
+            moved = true;
+        while (empty(x, mate, pause))
+            moved = true;
         y->busy = y->out.busy || y->in.busy;
         if (y->busy)
             i++;
@@ -241,6 +301,13 @@ static bool move_some(sk_chutes *x, const sk_pause *pause)
             x->busy[i] = x->busy[--x->nbusy];
     }
     return moved;
+}
+
+/* Who waits for one mate only, which serves others too, or has a long message read, lets it. */
+static bool in_the_way(const sk_chutes *x)
+{
+    const party *y = &x->mate[x->busy[0]];
+    return (x->nbusy == 1 && y->in.left < 4 * WORTH) || y->out.shown;
 }
 
 /* What happens after the look at the door rings it once more. */
@@ -252,10 +319,12 @@ bool sk_chutes_finish(sk_chutes *x, const sk_pause *pause)
         if (move_some(x, pause))
             continue;
         tell_all(x, pause);
-        sk_bell_wait(door, seen + 1, pause);
+        (in_the_way(x) ? sk_bell_wait_busy : sk_bell_wait)(door, seen + 1, pause);
     }
     tell_all(x, pause);
     bool good = x->good;
     x->good = true;
+    x->sending = 0;
+    x->coming = false;
     return good;
 }

@@ -7,6 +7,9 @@
  * before the receiver comes. Where ranks share cores a mate is told of a piece not before there is
  * no more to be done.
  *
+ * A rank that sends very much at a time lets its mates read long messages where they lie, if it
+ * may.
+ *
  * memory  n stocks, and two cache lines for each pair of mates */
 #ifndef SK_CHUTES_H
 #define SK_CHUTES_H
@@ -23,6 +26,9 @@ size_t sk_chutes_bytes(int n, int64_t most);
 /* Over such memory, zero at first, aligned to cache lines, as mate `me`; NULL: out of memory. */
 sk_chutes *sk_chutes_new(void *mem, int n, int me, int64_t most);
 void sk_chutes_free(sk_chutes *x);
+
+/* Mates can read each other's memory, all of them. */
+void sk_chutes_read_directly(sk_chutes *x);
 
 /* Start a message; at most one to and one from each mate at a time. */
 void sk_chutes_send(sk_chutes *x, int mate, const void *from, int64_t len);

@@ -101,6 +101,7 @@ void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)
         wait_spinning(b, value, p);
         break;
     case SK_PAUSE_YIELD:
+    case SK_PAUSE_MIXED:
         wait_yielding(b, value, p);
         break;
     case SK_PAUSE_SLEEP:
@@ -108,6 +109,14 @@ void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)
         break;
     }
     atomic_thread_fence(memory_order_acquire);
+}
+
+void sk_bell_wait_busy(sk_bell *b, uint64_t value, const sk_pause *p)
+{
+    sk_pause at_once = *p;
+    if (p->mode == SK_PAUSE_MIXED)
+        at_once.mode = SK_PAUSE_SLEEP;
+    sk_bell_wait(b, value, &at_once);
 }
 
 void sk_bell_wait_long(sk_bell *b, uint64_t value, const sk_pause *p)

@@ -3,7 +3,8 @@
  *   spin    it has a core of its own: look again and again, and only after a while give way
  *   yield   ranks outnumber cores and the scheduler turns to the next when asked; who waits long
  *           sleeps
- *   sleep   they do, but it does not (each rank is a session of its own): sleep until woken
+ *   mixed   they do, but it may turn to others first (each rank is a session of its own): yield,
+ * but sleep at once while a mate has much to do sleep   yielding is in vain: sleep until woken
  *
  * Whoever waits long also calls `idle` from time to time, so that what else is under way goes on.
  */
@@ -16,7 +17,12 @@
 
 #include "base/hot.h"
 
-typedef enum sk_pause_mode { SK_PAUSE_SPIN, SK_PAUSE_YIELD, SK_PAUSE_SLEEP } sk_pause_mode;
+typedef enum sk_pause_mode {
+    SK_PAUSE_SPIN,
+    SK_PAUSE_YIELD,
+    SK_PAUSE_MIXED,
+    SK_PAUSE_SLEEP,
+} sk_pause_mode;
 
 typedef struct sk_pause {
     sk_pause_mode mode;
@@ -46,6 +52,9 @@ static inline bool sk_bell_reached(sk_bell *b, uint64_t value)
 }
 
 SK_HOT void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p);
+
+/* For a mate that has others to serve, and much to copy for each. */
+void sk_bell_wait_busy(sk_bell *b, uint64_t value, const sk_pause *p);
 
 /* For a wait that is likely to be long: who sets the bell wakes nobody for each value on the way,
  * the process looks from time to time. */

@@ -204,6 +204,7 @@ static bool find_board(finding *f)
     if (agreed && f->votes[HAS_MEMORY]) {
         static const sk_pause_mode mode[] = {[SK_WAIT_SPIN] = SK_PAUSE_SPIN,
                                              [SK_WAIT_YIELD] = SK_PAUSE_YIELD,
+                                             [SK_WAIT_MIXED] = SK_PAUSE_MIXED,
                                              [SK_WAIT_SLEEP] = SK_PAUSE_SLEEP};
         sk_board_wait_as(c->board, (sk_pause){.mode = mode[-f->votes[WAITS_LESS]],
                                               .idle = host_progress,
@@ -211,6 +212,8 @@ static bool find_board(finding *f)
         sk_board_bytes(f->machine->most_on_node, cap, &room);
         c->room = room;
         c->direct = f->votes[HAS_DIRECT];
+        if (c->direct)
+            sk_board_read_directly(c->board);
     } else {
         sk_board_free(c->board);
         c->board = NULL;

@@ -22,7 +22,7 @@ sk_process sk_proc = {.seat_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MU
 
 void sk_relax(void)
 {
-    if (sk_proc.wait == SK_WAIT_YIELD)
+    if (sk_proc.wait == SK_WAIT_YIELD || sk_proc.wait == SK_WAIT_MIXED)
         sched_yield();
     else if (sk_proc.wait == SK_WAIT_SLEEP)
         nanosleep(&(struct timespec){.tv_nsec = 1}, NULL); /* as short as the kernel makes it */
@@ -43,14 +43,11 @@ static long ranks_here(void)
 }
 
 /* The kernel may schedule by session first. Where each rank is a session of its own, to yield is to
- * name no other, and with many of them on a core the turn comes round to the one that is waited for
- * too late: there only sleeping lets it run. */
-static bool yields_in_vain(void)
+ * give way to any other, and the more of them share a core, the later comes the turn of the one
+ * that is waited for. */
+static bool own_session(void)
 {
-    enum { CROWD = 16 }; /* ranks on a core up to which yielding is still the faster way */
     int on = 0;
-    if (ranks_here() <= CROWD * sysconf(_SC_NPROCESSORS_ONLN))
-        return false;
     FILE *f = fopen("/proc/sys/kernel/sched_autogroup_enabled", "r");
     if (f) {
         if (fscanf(f, "%d", &on) != 1)
@@ -60,25 +57,32 @@ static bool yields_in_vain(void)
     return on == 1 && getsid(0) == getpid();
 }
 
+static sk_wait wait_sharing(void)
+{
+    enum { CROWD = 16 }; /* such ranks on a core, up to which yielding is still the faster way */
+    if (!own_session())
+        return SK_WAIT_YIELD;
+    return ranks_here() <= CROWD * sysconf(_SC_NPROCESSORS_ONLN) ? SK_WAIT_MIXED : SK_WAIT_SLEEP;
+}
+
 void sk_wait_sharing(void)
 {
     const char *wait = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_WAIT);
     if (sk_proc.wait == SK_WAIT_SPIN && strcmp(wait, "auto") == 0)
-        sk_proc.wait = yields_in_vain() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
+        sk_proc.wait = wait_sharing();
 }
 
 static sk_wait how_to_wait(const sk_settings *set)
 {
+    static const char *const names[] = {[SK_WAIT_SPIN] = "spin",
+                                        [SK_WAIT_YIELD] = "yield",
+                                        [SK_WAIT_MIXED] = "mixed",
+                                        [SK_WAIT_SLEEP] = "sleep"};
     const char *wait = sk_settings_text(set, SK_SET_WAIT);
-    if (strcmp(wait, "spin") == 0)
-        return SK_WAIT_SPIN;
-    if (strcmp(wait, "yield") == 0)
-        return SK_WAIT_YIELD;
-    if (strcmp(wait, "sleep") == 0)
-        return SK_WAIT_SLEEP;
-    if (ranks_here() <= sysconf(_SC_NPROCESSORS_ONLN))
-        return SK_WAIT_SPIN;
-    return yields_in_vain() ? SK_WAIT_SLEEP : SK_WAIT_YIELD;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(wait, names[i]) == 0)
+            return (sk_wait)i;
+    return ranks_here() <= sysconf(_SC_NPROCESSORS_ONLN) ? SK_WAIT_SPIN : wait_sharing();
 }
 
 /* ---- start ---- */

@@ -19,7 +19,7 @@ struct sk_op;
 enum { SK_SLOTS = 256 };
 
 /* How a rank waits. Spinning is for a core of one's own; the others give the core away. */
-typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_SLEEP } sk_wait;
+typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_MIXED, SK_WAIT_SLEEP } sk_wait;
 
 typedef struct sk_process {
     atomic_int state; /* see sk_process_ready */

@@ -10,8 +10,8 @@ const char *comms_name(int kind)
     return names[kind];
 }
 
-/* The first calls on a communicator that was made without blocking: nonblocking ones are the host's,
- * whose bugs with odd datatypes are not ours to test, until a blocking one comes. */
+/* The first calls on a communicator that was made without blocking: nonblocking ones are the
+ * host's, whose bugs with odd datatypes are not ours to test, until a blocking one comes. */
 static void use_first(MPI_Comm comm)
 {
     int size, one = 1, sum = 0;

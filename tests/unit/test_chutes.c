@@ -9,7 +9,7 @@
 #include "board/chutes.h"
 #include "board/words.h"
 
-enum { MATES = 5, MOST = 300000, SHORT = 4096 };
+enum { MATES = 5, MOST = 300000, SHORT = 4096, LONG = 800000, FLOOD = 25 << 20 };
 #if defined(__SANITIZE_THREAD__)
 enum { ROUNDS = 12 };
 #else
@@ -106,11 +106,56 @@ static void pieces_may_be_as_short_as_a_cache_line(void **state)
     team_free(&t);
 }
 
+/* While the sender waits its mate comes, and gets all at once: of pieces it would get some, and
+ * wait for ever. */
+static struct {
+    team t;
+    char *out;
+    int64_t room;
+    int came;
+    bool good;
+} late;
+
+static void come_late(void)
+{
+    if (late.came++)
+        return;
+    sk_chutes_recv(late.t.x[1], 0, late.out, late.room);
+    late.good = sk_chutes_finish(late.t.x[1], &(sk_pause){0});
+}
+
+static void what_would_flood_the_caches_is_read_in_place(void **state)
+{
+    (void)state;
+    char *in = malloc(FLOOD);
+    late.out = malloc(FLOOD);
+    assert_true(in && late.out);
+    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            int64_t len = mode >= SK_PAUSE_MIXED ? 3 * LONG : FLOOD;
+            late.t = team_new(2, MOST);
+            late.room = wrong ? len - 1 : len;
+            late.came = 0;
+            words_write(in, len, mode, wrong);
+            sk_chutes_read_directly(late.t.x[0]);
+            sk_chutes_send(late.t.x[0], 1, in, len);
+            assert_true(sk_chutes_finish(
+                late.t.x[0], &(sk_pause){.mode = (sk_pause_mode)mode, .idle = come_late}));
+            assert_true(late.came > 0);
+            assert_int_equal(late.good, !wrong);
+            assert_memory_equal(in, late.out, late.room);
+            team_free(&late.t);
+        }
+    free(in);
+    free(late.out);
+}
+
 /* ---- in threads ---- */
 
 typedef struct mate {
     sk_chutes *x;
     sk_pause pause;
+    bool one_sends;
     int n, me, errors;
     uint64_t seed;
     pthread_t thread;
@@ -120,28 +165,28 @@ typedef struct mate {
 static int64_t length(const mate *m, int from, int to, int round)
 {
     uint64_t draw = words_draw(m->seed, round, 100 * from + to);
-    if (from == to || draw % 3 == 0)
+    if (from == to || draw % 3 == 0 || (m->one_sends && from > 0))
         return 0;
-    return 1 + (int64_t)((draw >> 8) % (draw % 3 == 1 ? SHORT : MOST));
+    return 1 + (int64_t)((draw >> 8) % (draw % 3 == 1 ? SHORT : m->one_sends ? LONG : MOST));
 }
 
 /* Everybody with everybody, some with nobody. */
 static void *play(void *arg)
 {
     mate *m = arg;
-    char *in = malloc((size_t)MATES * MOST), *out = malloc((size_t)MATES * MOST);
+    char *in = malloc((size_t)MATES * LONG), *out = malloc((size_t)MATES * LONG);
     for (int round = 0; round < ROUNDS && in && out; round++) {
         for (int i = 0; i < m->n; i++) {
             int64_t give = length(m, m->me, i, round), get = length(m, i, m->me, round);
-            words_write(in + (size_t)i * MOST, give, m->me, 100 * round + i);
+            words_write(in + (size_t)i * LONG, give, m->me, 100 * round + i);
             if (get)
-                sk_chutes_recv(m->x, i, out + (size_t)i * MOST, get);
+                sk_chutes_recv(m->x, i, out + (size_t)i * LONG, get);
             if (give)
-                sk_chutes_send(m->x, i, in + (size_t)i * MOST, give);
+                sk_chutes_send(m->x, i, in + (size_t)i * LONG, give);
         }
         m->errors += !sk_chutes_finish(m->x, &m->pause);
         for (int i = 0; i < m->n; i++)
-            m->errors += !words_same(out + (size_t)i * MOST, length(m, i, m->me, round), i,
+            m->errors += !words_same(out + (size_t)i * LONG, length(m, i, m->me, round), i,
                                      100 * round + m->me);
     }
     m->errors += !in || !out;
@@ -150,14 +195,17 @@ static void *play(void *arg)
     return NULL;
 }
 
-static void play_as(sk_pause_mode mode)
+static void play_as(sk_pause_mode mode, bool one_sends)
 {
     for (int n = 2; n <= MATES; n++) {
         team t = team_new(n, n % 2 ? SHORT : MOST);
         mate m[MATES];
         for (int i = 0; i < n; i++) {
+            if (one_sends)
+                sk_chutes_read_directly(t.x[i]);
             m[i] = (mate){.x = t.x[i],
                           .pause = {.mode = mode},
+                          .one_sends = one_sends,
                           .n = n,
                           .me = i,
                           .seed = 7 * (unsigned)n + (unsigned)mode};
@@ -176,19 +224,27 @@ static void play_as(sk_pause_mode mode)
 static void threads_that_spin_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SPIN);
+    play_as(SK_PAUSE_SPIN, false);
 }
 
 static void threads_that_yield_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_YIELD);
+    play_as(SK_PAUSE_YIELD, false);
 }
 
 static void threads_that_sleep_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SLEEP);
+    play_as(SK_PAUSE_SLEEP, false);
+}
+
+/* Some of it in pieces, some in place. */
+static void threads_read_what_one_of_them_sends(void **state)
+{
+    (void)state;
+    play_as(SK_PAUSE_MIXED, true);
+    play_as(SK_PAUSE_SLEEP, true);
 }
 
 int main(void)
@@ -197,9 +253,11 @@ int main(void)
         cmocka_unit_test(a_message_that_fits_into_the_stock_need_not_be_received_yet),
         cmocka_unit_test(a_message_of_another_length_is_told),
         cmocka_unit_test(pieces_may_be_as_short_as_a_cache_line),
+        cmocka_unit_test(what_would_flood_the_caches_is_read_in_place),
         cmocka_unit_test(threads_that_spin_get_their_messages),
         cmocka_unit_test(threads_that_yield_get_their_messages),
         cmocka_unit_test(threads_that_sleep_get_their_messages),
+        cmocka_unit_test(threads_read_what_one_of_them_sends),
     };
     return RUN(tests);
 }

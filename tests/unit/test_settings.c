@@ -119,7 +119,7 @@ static void wrong_values_are_answered_with_a_right_one(void **state)
     (void)state;
     refuses("SKEIN=of", "SKEIN=of: on or off is wanted; did you mean off?");
     refuses("SKEIN_WAIT=yeld",
-            "SKEIN_WAIT=yeld: one of auto|spin|yield|sleep is wanted; did you mean yield?");
+            "SKEIN_WAIT=yeld: one of auto|spin|yield|mixed|sleep is wanted; did you mean yield?");
     refuses("SKEIN_CACHE=many", "SKEIN_CACHE=many: a whole number is wanted, as in "
                                 "SKEIN_CACHE=128");
     refuses("SKEIN_CACHE=12K", "SKEIN_CACHE=12K: a whole number is wanted, as in SKEIN_CACHE=128");

@@ -125,7 +125,7 @@ static void claim_slots(facts *f, int64_t turns, int64_t out, int64_t in, bool o
 
 static void claim_scatterv(facts *f)
 {
-    claim_slots(f, 2, f->root ? f->p - 1 : 0, !f->root, f->root);
+    claim_slots(f, 3, f->root ? f->p - 1 : 0, !f->root, f->root);
 }
 
 static void claim_gatherv(facts *f)
