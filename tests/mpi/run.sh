@@ -27,6 +27,7 @@ sources() {
     errors) echo errors.c truncation.c churn.c coll.c testlib.c ;;
     cache) echo cache.c testlib.c ;;
     killed) echo killed.c testlib.c ;;
+    long) echo long.c testlib.c ;;
     threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     topology) echo topology.c neighbor_web.c neighbor_make.c neighbor_topo.c neighbor_slots.c comms.c testlib.c ;;
@@ -39,7 +40,7 @@ sources() {
 compile() { # flavour
     out=$build/tests-mpi/$1
     mkdir -p "$out"
-    for p in progress forms errors cache threads random topology neighbors killed; do
+    for p in progress forms errors cache threads random topology neighbors killed long; do
         [ -x "$out/$p" ] && [ -z "$(find "$here" -name '*.[ch]*' -newer "$out/$p")" ] && continue
         # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
         (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
@@ -145,6 +146,10 @@ machines() { # flavour
     done
     run 120 "$1" 6 SKEIN_FIND=0 SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:2 map:shuffle' -- \
         random "$seed" 100
+    run 60 "$1" 2 SKEIN_FIND=0 -- long
+    run 60 "$1" 5 SKEIN_FIND=0 -- long
+    run 60 "$1" 4 SKEIN_FIND=0 SKEIN_WAIT=sleep -- long
+    run 60 "$1" 4 SKEIN_FIND=0 SKEIN_DIRECT=off SKEIN_WAIT=yield -- long
     rm -f "$log.algos"
 }
 
