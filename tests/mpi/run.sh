@@ -278,6 +278,7 @@ flavour_tests() { # flavour
         run 60 $f 2 -- errors truncation
         run 60 $f 5 -- errors intercomm
         run 250 $f 3 -- threads "$seed" 20
+        run 60 $f 3 SKEIN_FIND=0 -- threads 1794811767 40 # packing once waited inside the host's progress
         for n in 2 3 5; do run 150 $f $n -- random "$seed" 100; done
         run 150 $f 16 -- random "$seed" 20
         run 100 $f 4 -- neighbors "$seed" 5
