@@ -21,9 +21,12 @@
 #define SK_HOST_SPLITS_ELEMENTS 1
 /* And its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
 #define SK_HOST_NEIGHBOR_W 0
+/* Nor may MPI_Pack and MPI_Unpack start from MPI_BOTTOM. */
+#define SK_HOST_PACKS_BOTTOM 0
 #else
 #define SK_HOST_SPLITS_ELEMENTS 0
 #define SK_HOST_NEIGHBOR_W      1
+#define SK_HOST_PACKS_BOTTOM    1
 #endif
 
 #if defined(SKEIN_FLAVOUR_SMPI)

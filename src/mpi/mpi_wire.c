@@ -216,29 +216,21 @@ static sk_status copy_derived(sk_mpi_wire *w, sk_part from, sk_part to)
     return st;
 }
 
-static int pack_at(void *at, int count, MPI_Datatype type, char *bytes, int size, bool unpack)
-{
-    int pos = 0;
-    return unpack ? PMPI_Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
-                  : PMPI_Pack(at, count, type, bytes, size, &pos, sk_proc.self);
-}
-
-/* Pack, or unpack. MPICH takes MPI_BOTTOM for a mistake there, though not in messages: then the
- * same places are counted from somewhere else. */
+/* Pack, or unpack. Where that cannot start from MPI_BOTTOM, a message to oneself does it. Open MPI
+ * needs none, and must not: this may run inside its progress, where one of several threads that
+ * waits for a message waits for itself. */
 static int pack_piece(void *at, int count, MPI_Datatype type, char *bytes, int size, bool unpack)
 {
-    if (at)
-        return pack_at(at, count, type, bytes, size, unpack);
-    MPI_Datatype shifted;
-    MPI_Aint back = (MPI_Aint)(0 - (uintptr_t)&shifted);
-    int rc = PMPI_Type_create_hindexed(1, &count, &back, type, &shifted);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    rc = PMPI_Type_commit(&shifted);
-    if (rc == MPI_SUCCESS)
-        rc = pack_at(&shifted, 1, shifted, bytes, size, unpack);
-    PMPI_Type_free(&shifted);
-    return rc;
+    int pos = 0;
+    if (!at && !SK_HOST_PACKS_BOTTOM) {
+        int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
+        MPI_Datatype from = unpack ? MPI_BYTE : type, to = unpack ? type : MPI_BYTE;
+        return PMPI_Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
+                             unpack ? at : bytes, unpack ? count : size, to, 0, tag, sk_proc.self,
+                             MPI_STATUS_IGNORE);
+    }
+    return unpack ? PMPI_Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
+                  : PMPI_Pack(at, count, type, bytes, size, &pos, sk_proc.self);
 }
 
 static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)

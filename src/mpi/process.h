@@ -48,6 +48,7 @@ typedef struct sk_process {
     MPI_Request
         never; /* a receive on it that nothing matches: to test it is to let the host go on */
     atomic_flag testing_never;
+    atomic_int self_tag;
     int64_t tags; /* tags 0 .. tags-1 serve calls, tags .. 2 tags - 1 persistent ones */
 
     /* Last object seen for a handle; objects are recycled, never returned to the system before the
