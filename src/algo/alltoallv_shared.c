@@ -1,14 +1,13 @@
 /* alltoallv_shared.c: every bay has a slot for each of the other ranks; long blocks are near
- * messages, unless all together would go through every cache; alltoallv and alltoallw.
- * cost   2 copies of a byte    good for  one node
+ * messages, or the host's if mates cannot read each other's memory and all together would go
+ * through every cache; alltoallv and alltoallw. cost   2 copies of a byte    good for  one node
  * turns  1    steps  2 for each block, and 2 or 3
  * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
 #include "algo/algo.h"
 #include "algo/phase_share.h"
 
-enum {
-    NEAR = 48
-}; /* bays, of all blocks of a rank: with more, one copy is better, if only by the host */
+/* Bays, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
+enum { NEAR = 48 };
 
 static int64_t slot_size(const sk_call *c)
 {

@@ -119,8 +119,8 @@ group_mpi() {
     mpi_tests 1 '' provider
     [ -n "$long" ] || return
     mpi_tests '' '-x SKEIN_SHM=0' provider
-    mpi_tests '' '' forms errors threads random neighbors
-    mpi_tests 1 '' forms errors threads random neighbors
+    mpi_tests '' '' progress forms errors threads random neighbors
+    mpi_tests 1 '' progress forms errors threads random neighbors
 }
 
 if [ -z "${HOST:-}" ] && [ ! -e "$build/lib/libskein-fi.so" ]; then

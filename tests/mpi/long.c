@@ -154,8 +154,10 @@ int main(int argc, char **argv)
             gatherv(root);
         }
         alltoallv();
-        if (!test_on_host()) /* Open MPI 4.1.4 copies to itself wrongly */
+        if (!test_on_host())
             alltoallw();
     }
+    if (test_on_host())
+        test_skip("alltoallw, which Open MPI 4.1.4 copies to itself wrongly");
     return test_end();
 }
