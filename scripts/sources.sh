@@ -1,8 +1,13 @@
 #!/bin/sh
-# sources.sh DIR...: the C files that lie directly in these directories, one per line.
+# sources.sh [-r] DIR...: the C files of these directories, one per line; -r: and of those below them.
 cd "$(dirname "$0")/.." || exit 1
+depth="-maxdepth 1"
+if [ "$1" = -r ]; then
+    depth=
+    shift
+fi
 for dir in "$@"; do
     if [ -d "$dir" ]; then
-        find "$dir" -maxdepth 1 -name '*.c'
+        find "$dir" $depth -name '*.c'
     fi
 done | LC_ALL=C sort

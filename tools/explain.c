@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "board/board.h"
+#include "shm/shm.h"
 #include "commands.h"
 #include "explain_args.h"
 #include "explain_machine.h"

@@ -2,7 +2,7 @@
 #ifndef SK_EXPLAIN_ARGS_H
 #define SK_EXPLAIN_ARGS_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "shape.h"
 
 typedef struct sk_explain_args {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "algo/traffic.h"
+#include "coll/traffic.h"
 
 /* All ranks are counted, and most algorithms have O(p) steps on each. */
 enum { MOST_RANKS = 4096 };

@@ -3,7 +3,7 @@
 #ifndef SK_EXPLAIN_MACHINE_H
 #define SK_EXPLAIN_MACHINE_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "shape.h"
 
 /* The machine of the room's shape is known; `r` may be NULL: the ranks keep their names. */

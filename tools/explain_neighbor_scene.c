@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "explain_neighbor.h"
-#include "graph/spec.h"
+#include "lab/graph/spec.h"
 
 /* Parcels of the largest pattern, a few times over while it grows, per pair of the graph. */
 enum { BYTES_PER_PAIR = 256 };

@@ -2,7 +2,7 @@
 #ifndef SK_SHAPE_H
 #define SK_SHAPE_H
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "base/arena.h"
 
 typedef struct sk_shape {

@@ -2,7 +2,7 @@
 #ifndef SK_TALLY_H
 #define SK_TALLY_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "shape.h"
 
 typedef struct sk_range {

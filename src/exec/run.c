@@ -3,7 +3,7 @@
  * pay for them. */
 #include <string.h>
 
-#include "exec/turn_steps.h"
+#include "exec/epoch_steps.h"
 
 void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
                  void *packets)

@@ -1,7 +1,7 @@
 /* run_packet.c: packets, lists of records whose lengths only their sender knows. */
 #include <string.h>
 
-#include "exec/run_steps.h"
+#include "exec/run_inner.h"
 #include "sched/packet.h"
 
 static char *packet_at(const sk_run *r, uint32_t packet)

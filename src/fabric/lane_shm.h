@@ -13,7 +13,7 @@
 #ifndef SK_LANE_SHM_H
 #define SK_LANE_SHM_H
 
-#include "board/segment.h"
+#include "shm/segment.h"
 #include "fabric/lane.h"
 #include "fabric/lane_shm_ring.h"
 

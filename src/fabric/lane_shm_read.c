@@ -1,6 +1,6 @@
 /* lane_shm_read.c: long messages in one copy, straight out of the sender's memory, where the kernel
  * allows it. Whether it does is tried once for each peer, on a word whose value is known. */
-#include "board/peek.h"
+#include "shm/cma.h"
 #include "fabric/lane_shm.h"
 
 int sk_shm_expose(sk_lane *l, const void *data, size_t len, sk_lane_source *out, void **handle)

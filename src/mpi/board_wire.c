@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "board/board_turns.h"
-#include "board/peek.h"
-#include "exec/turn_steps.h"
+#include "shm/epochs.h"
+#include "shm/cma.h"
+#include "exec/epoch_steps.h"
 
 static const sk_near_ops near_ops;
 

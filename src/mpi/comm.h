@@ -3,7 +3,7 @@
 #ifndef SK_COMM_H
 #define SK_COMM_H
 
-#include "board/board.h"
+#include "shm/shm.h"
 #include "mpi/process.h"
 #include "select/plan.h"
 

@@ -35,7 +35,7 @@
 
 #include <stdatomic.h>
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "match/hint.h"
 #include "mpi/process.h"
 

@@ -4,7 +4,7 @@
 
 #include "mpi/hint.h"
 #include "mpi/process.h"
-#include "pattern/talk.h"
+#include "neighbor/talk.h"
 
 typedef struct sk_mpi_talk {
     sk_talk base;

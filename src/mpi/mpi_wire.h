@@ -4,10 +4,10 @@
 #define SK_MPI_WIRE_H
 
 #include "base/hot.h"
-#include "board/board.h"
+#include "shm/shm.h"
 #include "exec/kernel.h"
 #include "exec/wire.h"
-#include "machine/machine.h"
+#include "topo/machine.h"
 #include "mpi/hint.h"
 #include "mpi/process.h"
 

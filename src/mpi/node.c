@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "board/peek.h"
+#include "shm/cma.h"
 #include "mpi/hint.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"

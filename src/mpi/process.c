@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "machine/machine.h"
+#include "topo/machine.h"
 #include "mpi/comm.h"
 #include "mpi/dtype.h"
 #include "mpi/hook.h"

@@ -7,9 +7,9 @@
 #ifndef SK_TOPO_H
 #define SK_TOPO_H
 
-#include "cost/predict.h"
+#include "neighbor/cost/predict.h"
 #include "mpi/comm.h"
-#include "pattern/hood.h"
+#include "neighbor/hood.h"
 
 struct sk_setup;
 

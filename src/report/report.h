@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "base/hot.h"
 
 typedef struct sk_report sk_report;

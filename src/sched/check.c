@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/build.h"
+#include "sched/sched_inner.h"
 
 typedef struct touch {
     int64_t lo, hi;

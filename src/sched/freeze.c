@@ -1,7 +1,7 @@
 /* freeze.c: steps become rounds, sorted by when they are done within a round. */
 #include <stdlib.h>
 
-#include "sched/build.h"
+#include "sched/sched_inner.h"
 
 /* Receives before sends, so that they are posted before the sends of the same round reach anyone.
  * What is published needs nothing of this round, so it comes first of all; what waits for mates

@@ -1,5 +1,5 @@
 /* peers.c: a schedule that was built for other names of the ranks. */
-#include "sched/build.h"
+#include "sched/sched_inner.h"
 
 /* Whose `peer` is a rank; of the others it is nobody, or a key. */
 static bool names_a_rank(const sk_step *st)

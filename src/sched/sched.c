@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/build.h"
+#include "sched/sched_inner.h"
 #include "sched/packet.h"
 
 enum { SCRATCH_ALIGN = 64 };

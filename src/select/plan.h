@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "algo/traffic.h"
+#include "coll/traffic.h"
 #include "select/select.h"
 
 typedef struct sk_plan {

@@ -2,7 +2,7 @@
 #ifndef SK_RULES_H
 #define SK_RULES_H
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "base/settings.h"
 
 typedef enum sk_rule_need {

@@ -11,7 +11,7 @@
 
 static const char *const coll_vars[] = {
 #define COLL(ID, name, bytes) "SKEIN_" #ID,
-#include "algo/colls.def"
+#include "coll/colls.def"
 #undef COLL
     NULL};
 

@@ -2,9 +2,9 @@
 #ifndef SK_SELECT_H
 #define SK_SELECT_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "base/settings.h"
-#include "cost/model.h"
+#include "neighbor/cost/model.h"
 
 typedef struct sk_select sk_select; /* immutable once made */
 

@@ -14,7 +14,7 @@ fi
 # Several processes of a test are stopped by their leak checkers for minutes; the tests count for themselves.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 
-lanes="src/fabric/lane_*.c src/fabric/packet.c src/fabric/address.c src/board/segment.c src/board/peek.c"
+lanes="src/fabric/lane_*.c src/fabric/packet.c src/fabric/address.c src/shm/segment.c src/shm/cma.c"
 flags="-std=c17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Isrc -Itests"
 
 # compile NAME SOURCES AND FLAGS: the program NAME, or a line that says that there is none.
@@ -62,7 +62,7 @@ asan="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 }
 
 # The provider, straight through libfabric: over shared memory, and with the inner lane only.
-provider="src/fabric/*.c src/match/*.c src/base/*.c src/board/*.c"
+provider="src/fabric/*.c src/match/*.c src/base/*.c src/shm/*.c"
 parts="calls match flow fail threads"
 provider_runs() { # PREFIX FOLDER SUFFIX
     for part in $parts; do

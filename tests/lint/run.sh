@@ -25,7 +25,7 @@ manuals() { mandoc -T lint -W warning doc/skein.1 "$build/doc/skein.7"; }
 described() {
     local missing=0 word
     for word in $(sed -n 's/^SETTING([A-Z_]*, \([A-Z_]*\),.*/\1/p' src/base/settings.def) \
-        $(sed -n 's/^COLL(\([A-Z_]*\),.*/SKEIN_\1/p' src/algo/colls.def); do
+        $(sed -n 's/^COLL(\([A-Z_]*\),.*/SKEIN_\1/p' src/coll/colls.def); do
         grep -q "^\.It Ev $word\b" "$build/doc/skein.7" || { echo "not in skein.7: $word"; missing=1; }
     done
     for word in $("$build/bin/skein" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "graph/spec.h"
+#include "lab/graph/spec.h"
 
 void patterns_free(sk_pattern **patterns, int n)
 {

@@ -78,7 +78,7 @@ for mpi in openmpi mpich; do
     fi
     program=$out/spmm.$mpi
     if ! mpicc.$mpi -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror -O2 examples/spmm.c \
-        src/graph/mtx*.c -o "$program" -lm; then
+        lab/graph/mtx*.c -o "$program" -lm; then
         fail "spmm_${mpi}_compiles" "see above"
         continue
     fi

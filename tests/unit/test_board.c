@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "board/mates.h"
+#include "shm/mates.h"
 
 /* ---- how much memory ---- */
 

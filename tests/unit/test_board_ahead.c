@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "board/mates.h"
+#include "shm/mates.h"
 
 static struct { /* what `idle` does, and how often it was asked */
     mates *s;

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "board/pause.h"
+#include "shm/waiting.h"
 
 static sk_bell bell; /* `idle` gets no argument */
 static struct {

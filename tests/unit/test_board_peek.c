@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board/peek.h"
+#include "shm/cma.h"
 
 enum { PAGE = 65536 }; /* of any kernel */
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board/play.h"
+#include "shm/play.h"
 
 enum { MATES = 16 };
 

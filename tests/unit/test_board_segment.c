@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board/segment.h"
+#include "shm/segment.h"
 
 enum { BYTES = 3 * 65536, PAGE = 65536 }; /* of any kernel */
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "board/play.h"
+#include "shm/play.h"
 
 enum { MATES = 16, FEW = 70 }; /* turns that use every line again */
 #if defined(__SANITIZE_THREAD__)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 
 static const int64_t counts[] = {2, 0, 3}, offs[] = {100, 7, 50};
 

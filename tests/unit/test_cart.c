@@ -1,7 +1,7 @@
 /* Grids: neighbours in the standard's order, and blocks that leave downwards arrive from above. */
 #include "unit.h"
 
-#include "graph/graph.h"
+#include "topo/graph.h"
 
 enum { MAX_DIMS = 3 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "board/chutes.h"
-#include "board/words.h"
+#include "shm/fifo.h"
+#include "shm/words.h"
 
 enum { MATES = 5, MOST = 300000, SHORT = 4096, LONG = 800000, FLOOD = 25 << 20 };
 #if defined(__SANITIZE_THREAD__)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "pattern/check.h"
-#include "pattern/common_mate.h"
+#include "neighbor/common_mate.h"
 #include "unit.h"
 
 static const char *const on = "node:* core:8";

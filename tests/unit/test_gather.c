@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pattern/check.h"
-#include "pattern/rankset.h"
+#include "neighbor/rankset.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};

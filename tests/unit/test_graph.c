@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "topo/graph.h"
 
 static sk_graph *make(int nranks, int rank, int nin, const int *in, int nout, const int *out)
 {

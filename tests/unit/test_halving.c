@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/predict.h"
+#include "neighbor/cost/predict.h"
 #include "pattern/check.h"
 #include "unit.h"
 

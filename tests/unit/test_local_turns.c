@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/local_wire.h"
+#include "lab/inproc/inproc.h"
 
 enum { RANKS = 5, ROOM = 64 };
 

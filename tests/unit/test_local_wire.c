@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "exec/local_wire.h"
+#include "lab/inproc/inproc.h"
 
 enum { RANKS = 3, ROOM = 64 };
 

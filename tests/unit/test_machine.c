@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "topo/machine.h"
 
 static sk_machine *parse(const char *text, int nranks)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cost/model.h"
+#include "neighbor/cost/model.h"
 
 static sk_model model(const char *text)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "file.h"
-#include "graph/mtx.h"
+#include "lab/graph/mtx.h"
 
 static sk_mtx read_text(const unit_file *f, const char *text)
 {

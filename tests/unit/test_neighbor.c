@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/algo.h"
-#include "exec/local_wire.h"
+#include "coll/algo.h"
+#include "lab/inproc/inproc.h"
 
 enum { MOST = 8 };
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "pattern/check.h"
 
 enum { MOST = 8, ROOM = 4096 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "exec/local_wire.h"
+#include "lab/inproc/inproc.h"
 #include "sched/packet.h"
 
 enum { ROOM = 512 };

@@ -1,12 +1,12 @@
 /* test_pattern.c: one rank's hauls, as they are collected, frozen, compared, packed and priced. */
-#include "pattern/pattern.h"
+#include "neighbor/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pattern/check.h"
-#include "pattern/load.h"
-#include "pattern/rankset.h"
+#include "neighbor/load.h"
+#include "neighbor/rankset.h"
 #include "unit.h"
 
 static sk_pattern *fresh(void)

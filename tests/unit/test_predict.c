@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "cost/predict.h"
-#include "graph/spec.h"
+#include "neighbor/cost/predict.h"
+#include "lab/graph/spec.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
 

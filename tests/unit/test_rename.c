@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/traffic.h"
+#include "coll/traffic.h"
 #include "select/plan.h"
 #include "select/renames.h"
 

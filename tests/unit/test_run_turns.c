@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exec/turn_steps.h"
+#include "exec/epoch_steps.h"
 
 typedef struct notes {
     sk_wire wire;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "file.h"
-#include "graph/spec.h"
+#include "lab/graph/spec.h"
 
 static sk_spec *make(const char *text, int nranks)
 {

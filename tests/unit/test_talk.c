@@ -1,5 +1,5 @@
 /* test_talk.c: parties, their phases and the order of messages. */
-#include "pattern/talk.h"
+#include "neighbor/talk.h"
 
 #include <stdlib.h>
 

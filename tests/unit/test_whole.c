@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/whole.h"
+#include "topo/whole.h"
 
 enum { MOST = 200 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algo/phase_share.h"
+#include "coll/phase/share.h"
 #include "check.h"
 
 enum { ROOM = 512 << 10, ANY = -1 };

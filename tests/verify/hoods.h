@@ -3,7 +3,7 @@
 #ifndef VERIFY_HOODS_H
 #define VERIFY_HOODS_H
 
-#include "pattern/hood.h"
+#include "neighbor/hood.h"
 
 typedef enum graph_kind {
     GRAPH_EMPTY,

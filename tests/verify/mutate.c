@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "exec/local_wire.h"
+#include "lab/inproc/inproc.h"
 
 const char *const mutation_name[MUT_COUNT] = {
     "nothing",          "split reduction", "wrong peer",      "missing fence", "wrong source",

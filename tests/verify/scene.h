@@ -3,7 +3,7 @@
 #ifndef VERIFY_SCENE_H
 #define VERIFY_SCENE_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "base/arena.h"
 #include "hoods.h"
 

@@ -3,7 +3,7 @@
 #ifndef VERIFY_WORLD_H
 #define VERIFY_WORLD_H
 
-#include "exec/local_wire.h"
+#include "lab/inproc/inproc.h"
 #include "scene.h"
 #include "shade.h"
 

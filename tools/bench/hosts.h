@@ -2,7 +2,7 @@
 #ifndef SK_HOSTS_H
 #define SK_HOSTS_H
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "run/mpiof.h"
 #include "run/words.h"
 

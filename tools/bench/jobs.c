@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench/hosts.h"
-#include "board/board.h"
+#include "shm/shm.h"
 #include "shape.h"
 
 typedef struct list {

@@ -3,7 +3,7 @@
 #ifndef SK_JOBS_H
 #define SK_JOBS_H
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "bench/options.h"
 
 /* In place of an algorithm's name: the host chooses. */

@@ -2,7 +2,7 @@
 #ifndef SK_OPTIONS_H
 #define SK_OPTIONS_H
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "run/mpiof.h"
 #include "run/words.h"
 

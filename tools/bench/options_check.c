@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algo/algo.h"
+#include "coll/algo.h"
 #include "base/settings.h"
 #include "bench/hosts.h"
 #include "bench/options.h"
-#include "graph/spec.h"
+#include "lab/graph/spec.h"
 
 bool sk_bench_bad(const char *format, ...)
 {

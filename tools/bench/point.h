@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "bench/stats.h"
 
 /* One way to time a call: Skein's and the host's time, and the ratio host / Skein over the rounds.

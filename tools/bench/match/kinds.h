@@ -6,7 +6,7 @@
 enum {
     SK_KIND_P2P,
 #define COLL(ID, name, what) SK_KIND_##ID,
-#include "algo/colls.def"
+#include "coll/colls.def"
 #undef COLL
     SK_NKINDS
 };

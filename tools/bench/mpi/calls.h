@@ -11,7 +11,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#include "algo/call.h"
+#include "coll/call.h"
 #include "bench/mpi/neighbors.h"
 
 typedef struct sk_case {

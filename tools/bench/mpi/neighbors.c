@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "graph/spec.h"
+#include "lab/graph/spec.h"
 
 static sk_status read_spec(const char *text, int rank, int nranks, sk_graph **out)
 {

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "graph/graph.h"
+#include "topo/graph.h"
 
 typedef struct sk_neighbors {
     MPI_Comm comm;

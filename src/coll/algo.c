@@ -1,0 +1,51 @@
+#include "coll/algo.h"
+
+#include <string.h>
+
+#define ALGO(x) extern const sk_algo sk_##x;
+#include "coll/algos.def"
+#undef ALGO
+
+const sk_algo *const *sk_algos(void)
+{
+    static const sk_algo *const table[] = {
+#define ALGO(x) &sk_##x,
+#include "coll/algos.def"
+#undef ALGO
+        NULL};
+    return table;
+}
+
+int sk_algo_index(const sk_algo *a)
+{
+    int i = 0;
+    while (sk_algos()[i] != a)
+        i++;
+    return i;
+}
+
+const sk_algo *sk_algo_find(sk_coll coll, const char *name)
+{
+    for (const sk_algo *const *a = sk_algos(); *a; a++)
+        if ((*a)->coll == coll && strcmp((*a)->name, name) == 0)
+            return *a;
+    return NULL;
+}
+
+sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out)
+{
+    if (c->rename && a->wants == SK_WANTS_ANY)
+        return SK_BADARG;
+    sk_sched *s = sk_sched_new(c->types, c->ntypes);
+    if (!s)
+        return SK_NOMEM;
+    a->build(s, c);
+    if (c->rename)
+        sk_sched_name_peers(s, c->rename->rank_of, c->nranks);
+    sk_status st = sk_sched_freeze(s);
+    if (st == SK_OK)
+        *out = s;
+    else
+        sk_sched_free(s);
+    return st;
+}

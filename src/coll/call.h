@@ -1,0 +1,106 @@
+/* call.h: one requested collective, free of MPI types, as one rank sees it. */
+#ifndef SK_CALL_H
+#define SK_CALL_H
+
+#include "topo/rename.h"
+#include "neighbor/hood.h"
+#include "sched/span.h"
+
+typedef enum sk_coll {
+#define COLL(ID, name, bytes) SK_##ID,
+#include "coll/colls.def"
+#undef COLL
+    SK_NCOLLS
+} sk_coll;
+
+const char *sk_coll_name(sk_coll coll);
+const char *sk_coll_bytes_mean(sk_coll coll); /* what sk_call_bytes counts */
+sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
+
+/* One user buffer as the call describes it: blocks, one for each rank or neighbour, or one vector.
+ */
+typedef struct sk_side {
+    int64_t count;         /* elements of every block, when counts is NULL */
+    const int64_t *counts; /* elements of each block */
+    const int64_t *offs;   /* byte offset of each block; NULL: equal blocks follow each other */
+    uint32_t type;         /* of every block, when types is NULL: an index in the type table */
+    const uint32_t *types; /* of each block (alltoallw) */
+} sk_side;
+
+/* Which sides a collective uses:
+ *   barrier                        none
+ *   bcast                          recv: the message, one vector, also at the root
+ *   scatter(v)                     send: blocks (significant at the root); recv: one block
+ *   gather(v)                      send: one block; recv: blocks (significant at the root)
+ *   allgather(v)                   send: one block; recv: blocks
+ *   alltoall(v,w)                  send, recv: blocks
+ *   reduce, allreduce, (ex)scan    send: the vector; recv: the same, same count and type
+ *   reduce_scatter(_block)         recv: blocks (counts known to all); send: all blocks as one
+ *                                  vector
+ *   neighbor_allgather(v)          send: one block; recv: a block for each slot of hood->graph.in
+ *   neighbor_alltoall(v,w)         send: a block for each slot of graph.out; recv: as allgather
+ * A side that is not significant at this rank has count 0 and type byte. */
+typedef struct sk_call {
+    sk_coll coll;
+    int nranks, rank;
+    int root;      /* 0 where there is none */
+    bool in_place; /* MPI_IN_PLACE given at this rank */
+    bool ordered;  /* reductions: the operation does not commute */
+    sk_side send, recv;
+    const sk_type *types; /* types[0] is the byte */
+    uint32_t ntypes;
+    const sk_hood *hood; /* neighbourhood collectives: graph and patterns; else NULL */
+
+    /* The machine and what node mates have in common; the same on all ranks. */
+    const sk_machine *machine; /* NULL: not known */
+    int64_t room;              /* most bytes of a turn's bay; 0: no shared memory */
+    bool direct;               /* node mates can read each other's memory: sk_expose */
+    bool builtin; /* reductions: an operation of the standard, so types are the standard's too, the
+                   * same on all ranks */
+    int leaders; /* ranks of a node that talk to other nodes, for algorithms with leaders; 0: one */
+
+    /* NULL, or `rank`, `root` and the numbers of blocks are new names of the ranks. The blocks
+     * themselves stay those of the ranks that have the names. */
+    const sk_rename *rename;
+} sk_call;
+
+/* The same call in new names. */
+sk_call sk_call_renamed(const sk_call *c, const sk_rename *r);
+
+/* The rank that goes by a name. */
+static inline int sk_call_rank_of(const sk_call *c, int name)
+{
+    return c->rename ? c->rename->rank_of[name] : name;
+}
+
+static inline bool sk_coll_neighbor(sk_coll coll)
+{
+    return coll >= SK_NEIGHBOR_ALLGATHER && coll <= SK_NEIGHBOR_ALLTOALLW;
+}
+
+static inline bool sk_coll_reduces(sk_coll coll)
+{
+    return coll >= SK_REDUCE && coll <= SK_EXSCAN;
+}
+
+/* Entries of the arrays of a side, where it has arrays. */
+int sk_call_slots(const sk_call *c, sk_buf side);
+
+/* The span of a block of the user's buffers. sk_send_block resolves MPI_IN_PLACE: the data of
+ * allgather, gather, reductions and scans then stands in the receive buffer. For scatter in place,
+ * sk_recv_block at the root is the root's own block of the send buffer, so the copy drops out.
+ * alltoall in place is the one case that needs room: see sk_alltoall_sends in phases.h.
+ * A side with one vector or block has index 0 only. */
+sk_span sk_send_block(const sk_call *c, int i);
+sk_span sk_recv_block(const sk_call *c, int i);
+
+/* Reductions: elements [first, first + n) of the vector, as input and as result. For
+ * reduce_scatter(_block) the input is the concatenation of all blocks. */
+sk_span sk_send_elems(const sk_call *c, int64_t first, int64_t n);
+sk_span sk_recv_elems(const sk_call *c, int64_t first, int64_t n);
+int64_t sk_call_elems(const sk_call *c); /* elements of the vector */
+
+/* Bytes by which an algorithm is chosen: equal on every rank. Meaning: see colls.def. */
+int64_t sk_call_bytes(const sk_call *c);
+
+#endif

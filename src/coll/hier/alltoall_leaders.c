@@ -1,0 +1,223 @@
+/* alltoall_leaders.c: all that the ranks of one node have for those of another one goes in one
+ * message between their leaders.
+ * cost   (M-1) alpha + (M-1) q q b beta at a leader, for M nodes of q ranks; two passes through the
+ *        memory of a node
+ * good for  short blocks, several nodes with several ranks each: M (M-1) messages between nodes
+ * turns  where the blocks of a node's ranks have room in one, otherwise messages to and from
+ * leaders k leaders  each with some of the other nodes; one, where mates send messages scratch
+ * where mates send messages: at leaders four times the blocks of a node's ranks
+ *
+ * Between nodes x and y blocks are ordered by their source, then by their destination. */
+#include "coll/phase/leaders.h"
+
+typedef struct job {
+    sk_row send, recv; /* blocks, node by node */
+    int64_t len;       /* of a block */
+    int out, back;     /* turns */
+    /* by messages, at leaders: */
+    sk_span rows;     /* what mates send, then what they receive, mate by mate */
+    sk_span to, from; /* the same, node by node */
+    sk_side nodes;
+} job;
+
+static bool in_turns(const sk_call *c)
+{
+    return sk_room(c->machine->most_on_node, sk_room(c->nranks, sk_call_bytes(c))) <= c->room;
+}
+
+/* Where the blocks start that my node has for a node, or gets from it. */
+static int64_t region(const sk_lead *l, const job *x, int node)
+{
+    return (int64_t)l->q * l->m->node_first[node] * x->len;
+}
+
+/* Which leader talks to this node; the one there that talks to mine has the same number. */
+static int leader_for(const sk_lead *l, int node)
+{
+    return (l->node + node) % l->k;
+}
+
+static bool name_nodes(sk_lead *l, job *x)
+{
+    int nnodes = l->m->nnodes;
+    size_t words = (size_t)nnodes * sizeof(int64_t);
+    int64_t *counts = sk_arena_get(l->arena, words), *offs = sk_arena_get(l->arena, words);
+    if (!counts || !offs) {
+        sk_sched_fail(l->s, SK_NOMEM);
+        return false;
+    }
+    for (int y = 0; y < nnodes; y++) {
+        bool mine = leader_for(l, y) == l->mine && !(l->turns && y == l->node);
+        counts[y] = mine ? (int64_t)l->q * sk_lead_size(l, y) * x->len : 0;
+        offs[y] = region(l, x, y);
+    }
+    x->nodes = (sk_side){.counts = counts, .offs = offs};
+    return true;
+}
+
+static void net(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
+    if (l->turns) {
+        x->back = sk_turn(l->s, bytes, false);
+        x->to = sk_common(x->out, 0, bytes);
+        x->from = sk_bay(x->back, 0, bytes);
+    }
+    if (l->mine < 0)
+        return;
+    sk_call call = sk_inner_call(l->c, SK_ALLTOALLV, &l->peers);
+    call.send = call.recv = x->nodes;
+    sk_inner_start(&l->net, l->s, &call, &l->peers, x->to, x->from);
+}
+
+/* ---- in turns ---- */
+
+static void share(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    x->out = sk_turn(l->s, (int64_t)l->q * l->c->nranks * x->len, true);
+    for (int y = 0; y < l->m->nnodes; y++) {
+        const int *first = &l->m->node_first[y];
+        int64_t bytes = (first[1] - first[0]) * x->len;
+        sk_row_in(l->s, &x->send, first[0], first[1],
+                  sk_common(x->out, region(l, x, y) + l->me * bytes, bytes));
+    }
+    sk_lead_fence(l);
+    sk_publish(l->s, x->out);
+    if (l->mine >= 0)
+        sk_meet_mates(l->s, x->out, 0, l->q);
+    for (int from = 0; from < l->q; from++)
+        sk_take(l->s, l->c->rank,
+                sk_common(x->out, region(l, x, l->node) + (from * l->q + l->me) * x->len, x->len),
+                sk_row_block(&x->recv, l->m->node_first[l->node] + from));
+}
+
+static void take(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    if (l->mine >= 0)
+        sk_publish(l->s, x->back);
+    for (int y = 0; y < l->m->nnodes; y++) {
+        int j = leader_for(l, y), n = sk_lead_size(l, y);
+        for (int from = 0; from < n && y != l->node; from++) {
+            sk_span to = sk_row_block(&x->recv, l->m->node_first[y] + from);
+            sk_span bay = sk_bay(x->back, region(l, x, y) + (from * l->q + l->me) * x->len, x->len);
+            if (j == l->mine)
+                sk_copy(l->s, bay, to);
+            else
+                sk_take(l->s, sk_lead_rank(l, l->node, j), bay, to);
+        }
+    }
+}
+
+/* ---- by messages ---- */
+
+static sk_span cut(const sk_lead *l, sk_span s, int64_t block, int64_t blocks, int64_t len)
+{
+    return sk_span_cut(l->c->types, s, block * len, blocks * len);
+}
+
+/* Mate by mate becomes node by node. */
+static void sort_out(sk_lead *l, const job *x)
+{
+    int p = l->c->nranks;
+    for (int y = 0; y < l->m->nnodes; y++)
+        for (int from = 0; from < l->q; from++) {
+            int64_t n = sk_lead_size(l, y), first = l->m->node_first[y];
+            sk_copy(l->s, cut(l, x->rows, (int64_t)from * p + first, n, x->len),
+                    cut(l, x->to, l->q * first + from * n, n, x->len));
+        }
+}
+
+/* And back: node by node becomes mate by mate. */
+static void sort_in(sk_lead *l, const job *x)
+{
+    int p = l->c->nranks;
+    for (int from = 0; from < p; from++)
+        for (int me = 0; me < l->q; me++)
+            sk_copy(l->s, cut(l, x->from, (int64_t)from * l->q + me, 1, x->len),
+                    cut(l, x->rows, (int64_t)me * p + from, 1, x->len));
+}
+
+static void send_up(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    int p = l->c->nranks;
+    sk_span row = {0};
+    if (l->mine < 0)
+        row = sk_lead_place(l->s, &x->send);
+    else
+        row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
+    sk_row_in(l->s, &x->send, 0, p, row);
+    sk_lead_fence(l);
+    sk_node_gather(l, row, x->rows);
+    sk_fence(l->s);
+    if (l->mine >= 0)
+        sort_out(l, x);
+}
+
+static void send_down(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    int p = l->c->nranks;
+    sk_span row = {0};
+    if (l->mine >= 0) {
+        sort_in(l, x);
+        row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
+    } else {
+        row = sk_lead_place(l->s, &x->recv);
+    }
+    sk_fence(l->s);
+    sk_node_scatter(l, x->rows, row);
+    sk_fence(l->s);
+    sk_row_out(l->s, &x->recv, 0, p, row);
+}
+
+static void make_room(sk_lead *l, job *x)
+{
+    int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
+    if (l->turns || l->mine < 0)
+        return;
+    x->rows = sk_scratch(l->s, bytes);
+    x->to = sk_scratch(l->s, bytes);
+    x->from = sk_scratch(l->s, bytes);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    static const sk_lead_phases turns = {share, net, take}, messages = {send_up, net, send_down};
+    sk_lead l;
+    job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->mates},
+             .recv = {.c = c, .side = SK_RECV, .order = c->machine->mates},
+             .len = sk_call_bytes(c)};
+    bool shared = in_turns(c);
+    if (x.len == 0 || !sk_lead_begin(&l, s, c, shared ? sk_lead_count(c) : 1, shared))
+        return;
+    if (name_nodes(&l, &x)) {
+        make_room(&l, &x);
+        sk_lead_run(&l, l.turns ? &turns : &messages, &x, 1);
+    }
+    sk_lead_end(&l);
+}
+
+/* At a leader three times the rows of a node; at most as much again in each inner algorithm; at
+ * others two rows. */
+static int64_t scratch(const sk_call *c)
+{
+    return sk_room(6, sk_room(c->machine->most_on_node, sk_room(c->nranks, sk_call_bytes(c))));
+}
+
+const sk_algo sk_alltoall_leaders = {
+    .name = "leaders",
+    .coll = SK_ALLTOALL,
+    .about = "one message per pair of nodes, between their leaders; short blocks, several nodes",
+    .fits = sk_lead_fits,
+    .scratch = scratch,
+    .build = build,
+};

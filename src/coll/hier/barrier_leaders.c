@@ -1,0 +1,77 @@
+/* barrier_leaders.c: the ranks of a node tell their leader that they have come, the leaders of the
+ * nodes do a barrier, and every leader tells its mates.
+ * cost   ceil(lg M) alpha between M nodes, and one turn on the node (by messages: up and down a
+ *        tree)
+ * good for  several nodes with several ranks each    scratch  none */
+#include "coll/phase/leaders.h"
+
+typedef struct job {
+    int turn;
+    sk_tree tree; /* of mates, where they do not share memory */
+} job;
+
+static void in(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    if (l->turns) {
+        x->turn = sk_turn(l->s, 0, false);
+        if (l->mine < 0)
+            sk_publish(l->s, x->turn);
+        else
+            sk_meet_mates(l->s, x->turn, 1, l->q);
+        return;
+    }
+    x->tree = sk_tree_of(&l->mates);
+    for (int k = 0; k < x->tree.nkids; k++)
+        sk_recv_signal(l->s, x->tree.kid[k].rank);
+    sk_lead_fence(l);
+    if (x->tree.up.rank >= 0)
+        sk_send_signal(l->s, x->tree.up.rank);
+}
+
+static void net(sk_lead *l, void *ctx, int i)
+{
+    (void)ctx, (void)i;
+    if (l->mine < 0)
+        return;
+    sk_call call = sk_inner_call(l->c, SK_BARRIER, &l->peers);
+    sk_span none = {0};
+    sk_inner_start(&l->net, l->s, &call, &l->peers, none, none);
+}
+
+static void out(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    const job *x = ctx;
+    if (l->turns) {
+        if (l->mine < 0)
+            sk_meet_mates(l->s, x->turn, 0, 1);
+        else
+            sk_publish(l->s, x->turn);
+        return;
+    }
+    if (x->tree.up.rank >= 0)
+        sk_recv_signal(l->s, x->tree.up.rank);
+    sk_fence(l->s);
+    for (int k = 0; k < x->tree.nkids; k++)
+        sk_send_signal(l->s, x->tree.kid[k].rank);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_lead l;
+    job x = {0};
+    if (!sk_lead_begin(&l, s, c, 1, c->room > 0))
+        return;
+    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_lead_end(&l);
+}
+
+const sk_algo sk_barrier_leaders = {
+    .name = "leaders",
+    .coll = SK_BARRIER,
+    .about = "meet on every node, then one leader per node with the others; several nodes",
+    .fits = sk_lead_fits,
+    .build = build,
+};

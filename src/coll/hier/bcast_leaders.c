@@ -1,0 +1,135 @@
+/* bcast_leaders.c: the root, which leads its node, sends the message to the leaders of the other
+ * nodes, and every leader hands it to its mates.
+ * cost   that of a bcast of M leaders, and one pass through the memory of a node
+ * good for  several nodes with several ranks each: M - 1 messages between nodes where the inner
+ *        algorithm is a tree
+ * long   chunks of 128 KiB: mates copy one while their leader receives the next one
+ * k leaders  each with a part of the message, which the root first hands to its whole node
+ * scratch  n where the user's type is not contiguous and the message is cut; that of the inner
+ *        algorithms on a chunk */
+#include "coll/phase/leaders.h"
+
+typedef struct job {
+    sk_span message;
+    int chunks;
+    int turn; /* of the chunk that the leaders are at */
+} job;
+
+static bool in_turns(const sk_call *c)
+{
+    return c->room > 0;
+}
+
+static int64_t chunk_bytes(const sk_call *c)
+{
+    return in_turns(c) && c->room < SK_LEAD_CHUNK ? c->room : SK_LEAD_CHUNK;
+}
+
+static sk_span chunk(const sk_lead *l, const job *x, int i)
+{
+    int64_t len = x->message.len, first = sk_lead_first(len, x->chunks, i);
+    return sk_span_cut(l->c->types, x->message, first,
+                       sk_lead_first(len, x->chunks, i + 1) - first);
+}
+
+static sk_parts parts_of(const sk_lead *l, const job *x, int i)
+{
+    sk_span all = chunk(l, x, i);
+    return sk_parts_even(l->c, all, l->k, l->k > 1 ? 1 : all.len);
+}
+
+/* Does my node have the message before any leader sends it? */
+static bool has_it(const sk_lead *l)
+{
+    return l->k > 1 && l->node == l->m->node[l->c->root];
+}
+
+static void in(sk_lead *l, void *ctx, int i)
+{
+    sk_span all = chunk(l, ctx, i);
+    sk_parts one = sk_parts_even(l->c, all, 1, all.len);
+    if (has_it(l))
+        sk_node_spread(l, &one, l->m->mate[l->c->root], SK_MATES);
+}
+
+/* A leader that shares memory with its mates receives what it leads straight into its bay. */
+static void net(sk_lead *l, void *ctx, int i)
+{
+    job *x = ctx;
+    sk_parts parts = parts_of(l, x, i);
+    bool bays = l->turns && !has_it(l);
+    if (bays)
+        x->turn = sk_turn(l->s, sk_parts_range(&parts, 0, 1).len, false);
+    if (l->mine < 0)
+        return;
+    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1), bay = sk_bay(x->turn, 0, mine.len);
+    if (bays && l->c->rank == l->c->root)
+        sk_copy(l->s, mine, bay);
+    else if (bays)
+        mine = bay;
+    sk_call call = sk_inner_call(l->c, SK_BCAST, &l->peers);
+    call.root = l->m->node[l->c->root];
+    call.recv = sk_inner_side(l->c, mine);
+    sk_inner_start(&l->net, l->s, &call, &l->peers, mine, mine);
+}
+
+static void take_parts(sk_lead *l, const job *x, const sk_parts *parts)
+{
+    if (l->mine >= 0)
+        sk_publish(l->s, x->turn);
+    for (int j = 0; j < l->k && l->c->rank != l->c->root; j++) {
+        sk_span part = sk_parts_range(parts, j, j + 1), bay = sk_bay(x->turn, 0, part.len);
+        if (j == l->mine)
+            sk_copy(l->s, bay, part);
+        else
+            sk_take(l->s, sk_lead_rank(l, l->node, j), bay, part);
+    }
+}
+
+static void out(sk_lead *l, void *ctx, int i)
+{
+    const job *x = ctx;
+    sk_parts parts = parts_of(l, x, i);
+    if (has_it(l))
+        return;
+    if (l->turns)
+        take_parts(l, x, &parts);
+    else
+        sk_node_spread(l, &parts, SK_LEADERS, SK_MATES);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_lead l;
+    job x = {.message = sk_recv_block(c, 0)};
+    if (x.message.len == 0 || !sk_lead_begin(&l, s, c, sk_lead_count(c), in_turns(c)))
+        return;
+    x.chunks = sk_lead_chunks(x.message.len, chunk_bytes(c));
+    bool cut = x.chunks > 1 || l.k > 1;
+    if (cut)
+        x.message = sk_message_in(s, c);
+    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    if (cut)
+        sk_message_out(s, c, x.message);
+    sk_lead_end(&l);
+}
+
+static bool fits(const sk_call *c)
+{
+    return sk_lead_fits(c) && sk_lead_chunks(sk_call_bytes(c), chunk_bytes(c)) < SK_LEAD_CHUNKS;
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    int64_t own = sk_message_scratch(c), inner = sk_room(2, sk_room(1, chunk_bytes(c)));
+    return own > INT64_MAX - inner ? INT64_MAX : own + inner;
+}
+
+const sk_algo sk_bcast_leaders = {
+    .name = "leaders",
+    .coll = SK_BCAST,
+    .about = "from the root to one leader per node, and on to its mates; several nodes",
+    .fits = fits,
+    .scratch = scratch,
+    .build = build,
+};

@@ -1,0 +1,116 @@
+/* gather_leaders.c: the ranks of a node bring their blocks to their leader, and the leaders of the
+ * nodes send them on to the root, which leads its own node.
+ * cost   that of a gather of M leaders with the blocks of a node, and a pass through its memory
+ * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
+ * turns  where the blocks of a node have room in one; otherwise messages
+ * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
+ *        the node at leaders, where they come by messages */
+#include "coll/phase/leaders.h"
+
+typedef struct job {
+    sk_row row;     /* at the root: its blocks, node by node */
+    sk_span place;  /* and where they are received */
+    sk_span packed; /* at other leaders: the blocks of the node */
+    int64_t len;    /* of a block */
+} job;
+
+static bool in_turns(const sk_call *c)
+{
+    return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
+}
+
+/* The blocks of my node in the row. */
+static sk_span region(const sk_lead *l, const job *x)
+{
+    return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, l->q * x->len);
+}
+
+static void bring_by_turn(sk_lead *l, job *x)
+{
+    int turn = sk_turn(l->s, l->q * x->len, true), first = l->m->node_first[l->node];
+    x->packed = sk_common(turn, 0, l->q * x->len);
+    sk_copy(l->s, sk_send_block(l->c, 0), sk_common(turn, l->me * x->len, x->len));
+    sk_fence(l->s);
+    sk_publish(l->s, turn);
+    if (l->c->rank == l->c->root)
+        sk_row_take(l->s, &x->row, first, first + l->q, l->c->rank, x->packed);
+    else if (l->mine >= 0)
+        sk_meet_mates(l->s, turn, 0, l->q);
+}
+
+static void bring_by_messages(sk_lead *l, job *x)
+{
+    sk_span mine = sk_send_block(l->c, 0);
+    if (l->c->rank == l->c->root)
+        x->packed = region(l, x);
+    else if (l->mine >= 0)
+        x->packed = l->q == 1 ? mine : sk_scratch(l->s, l->q * x->len);
+    if (l->mine >= 0 && l->q > 1)
+        sk_copy(l->s, mine, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len));
+    else if (l->c->rank == l->c->root)
+        sk_copy(l->s, mine, x->packed);
+    sk_node_gather(l, mine, x->packed);
+}
+
+static void in(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    if (l->turns)
+        bring_by_turn(l, ctx);
+    else
+        bring_by_messages(l, ctx);
+}
+
+static void net(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    if (l->mine < 0)
+        return;
+    sk_side nodes = {0};
+    bool even = sk_lead_blocks(l, x->len, &nodes);
+    sk_call call = sk_inner_call(l->c, even ? SK_GATHER : SK_GATHERV, &l->peers);
+    call.root = l->m->node[l->c->root];
+    call.in_place = call.root == l->node;
+    call.send = sk_inner_side(l->c, x->packed);
+    call.recv = nodes;
+    sk_inner_start(&l->net, l->s, &call, &l->peers, x->packed, x->place);
+}
+
+static void out(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    int p = l->c->nranks, first = l->m->node_first[l->node], after = first + l->q;
+    if (l->c->rank != l->c->root)
+        return;
+    if (l->turns) { /* my node's blocks are there already */
+        sk_row_out(l->s, &x->row, 0, first, sk_span_cut(l->c->types, x->place, 0, first * x->len));
+        sk_row_out(l->s, &x->row, after, p,
+                   sk_span_cut(l->c->types, x->place, after * x->len, (p - after) * x->len));
+    } else {
+        sk_row_out(l->s, &x->row, 0, p, x->place);
+    }
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_lead l;
+    job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->mates}};
+    x.len = sk_call_bytes(c);
+    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_turns(c)))
+        return;
+    if (c->rank == c->root)
+        x.place = sk_lead_place(s, &x.row);
+    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_lead_end(&l);
+}
+
+const sk_algo sk_gather_leaders = {
+    .name = "leaders",
+    .coll = SK_GATHER,
+    .about = "blocks to one leader per node, and on to the root; short blocks, several nodes",
+    .fits = sk_lead_fits,
+    .scratch = sk_lead_blocks_scratch,
+    .build = build,
+};

@@ -1,0 +1,105 @@
+/* scatter_leaders.c: the root, which leads its node, sends the blocks of every other node to the
+ * leader there, which hands them to its mates.
+ * cost   that of a scatter to M leaders with the blocks of a node, and a pass through its memory
+ * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
+ * turns  where the blocks of a node have room in one; otherwise messages
+ * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
+ *        the node at leaders, where they go on by messages */
+#include "coll/phase/leaders.h"
+
+typedef struct job {
+    sk_row row;     /* at the root: its blocks, node by node */
+    sk_span place;  /* and whence they are sent */
+    sk_span packed; /* at leaders: the blocks of the node */
+    int64_t len;    /* of a block */
+    int turn;
+} job;
+
+static bool in_turns(const sk_call *c)
+{
+    return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
+}
+
+static void in(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    if (l->c->rank == l->c->root)
+        sk_row_in(l->s, &x->row, 0, l->c->nranks, x->place);
+}
+
+/* The root has the blocks of its node: while it sends the others it puts them where its mates look
+ * for them. */
+static void choose_place(sk_lead *l, job *x)
+{
+    int64_t bytes = l->q * x->len;
+    bool root = l->c->rank == l->c->root;
+    sk_span bay = sk_bay(x->turn, 0, bytes);
+    if (root) {
+        x->packed = sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, bytes);
+        if (l->turns)
+            sk_copy(l->s, x->packed, bay);
+    } else if (l->turns) {
+        x->packed = bay;
+    } else {
+        x->packed = l->q == 1 ? sk_recv_block(l->c, 0) : sk_scratch(l->s, bytes);
+    }
+}
+
+static void net(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    job *x = ctx;
+    if (l->turns)
+        x->turn = sk_turn(l->s, l->q * x->len, false);
+    if (l->mine < 0)
+        return;
+    choose_place(l, x);
+    sk_side nodes = {0};
+    bool even = sk_lead_blocks(l, x->len, &nodes);
+    sk_call call = sk_inner_call(l->c, even ? SK_SCATTER : SK_SCATTERV, &l->peers);
+    call.root = l->m->node[l->c->root];
+    call.in_place = call.root == l->node;
+    call.send = nodes;
+    call.recv = sk_inner_side(l->c, x->packed);
+    sk_inner_start(&l->net, l->s, &call, &l->peers, x->place, x->packed);
+}
+
+static void out(sk_lead *l, void *ctx, int i)
+{
+    (void)i;
+    const job *x = ctx;
+    sk_span mine = sk_recv_block(l->c, 0);
+    if (l->c->rank == l->c->root)
+        sk_copy(l->s, sk_send_block(l->c, l->c->rank), mine);
+    else if (l->mine >= 0 && l->q > 1)
+        sk_copy(l->s, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len), mine);
+    if (!l->turns)
+        sk_node_scatter(l, x->packed, mine);
+    else if (l->mine >= 0)
+        sk_publish(l->s, x->turn);
+    else
+        sk_take(l->s, sk_lead_rank(l, l->node, 0), sk_bay(x->turn, l->me * x->len, x->len), mine);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_lead l;
+    job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->mates}};
+    x.len = sk_call_bytes(c);
+    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_turns(c)))
+        return;
+    if (c->rank == c->root)
+        x.place = sk_lead_place(s, &x.row);
+    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_lead_end(&l);
+}
+
+const sk_algo sk_scatter_leaders = {
+    .name = "leaders",
+    .coll = SK_SCATTER,
+    .about = "blocks to one leader per node, and on to its mates; short blocks, several nodes",
+    .fits = sk_lead_fits,
+    .scratch = sk_lead_blocks_scratch,
+    .build = build,
+};

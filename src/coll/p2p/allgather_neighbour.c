@@ -1,0 +1,148 @@
+/* allgather_neighbour.c: neighbour exchange: swap blocks with one neighbour, then hand on what came
+ * last, two blocks at a time, to the other and the one in turn; allgather and allgatherv.
+ * cost   p/2 alpha + (p-1)/p n beta    good for  medium and long blocks: half the rounds of a ring,
+ *                                      and still only neighbours talk
+ * rounds p/2 for even p
+ * odd p  the last rank takes no part itself. It first gives its block to the rank before it, whose
+ *        block from then on is those two, and is handed by that rank, a round later, all that
+ *        arrives there: (p+3)/2 rounds, and that one rank sends every block twice
+ * scratch  n where the user's blocks do not follow each other
+ * paper  Chen et al.: Performance evaluation of allgather algorithms, HPC Asia (2005) */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+typedef struct swap {
+    sk_sched *s;
+    const sk_parts *parts;
+    int p, n; /* all ranks, and those that take part: an even number */
+    int me;
+} swap;
+
+/* The block of rank r; the last one that takes part also has the block of the one that does not. */
+static sk_span block(const swap *w, int r)
+{
+    return sk_parts_range(w->parts, r, r + 1 == w->n ? w->p : r + 1);
+}
+
+/* The blocks of ranks 2q and 2q+1, likewise. */
+static sk_span pair(const swap *w, int q)
+{
+    return sk_parts_range(w->parts, 2 * q, 2 * q + 2 == w->n ? w->p : 2 * q + 2);
+}
+
+/* The pair that rank r has after round i and had not before. Even ranks talk to the right in even
+ * rounds, odd ranks in odd ones, and from the right come pairs further and further to the right. */
+static int news(const swap *w, int r, int i)
+{
+    int pairs = w->n / 2, away = (i + 1) / 2;
+    return (r / 2 + (r % 2 == i % 2 ? away : pairs - away)) % pairs;
+}
+
+/* What rank n-1 has to tell rank n after round i. */
+static sk_span feed(const swap *w, int i)
+{
+    return i == 0 ? sk_parts_range(w->parts, w->n - 2, w->n) : pair(w, news(w, w->n - 1, i));
+}
+
+static void take_part(const swap *w)
+{
+    int n = w->n, me = w->me, mate = me ^ 1;
+    bool feeds = n < w->p && me == n - 1;
+
+    if (feeds)
+        sk_recv(w->s, sk_parts_range(w->parts, n, w->p), n);
+    sk_fence(w->s);
+    sk_send(w->s, block(w, me), mate);
+    sk_recv(w->s, block(w, mate), mate);
+    for (int i = 1; i < n / 2; i++) {
+        int peer = me % 2 == i % 2 ? (me + 1) % n : (me + n - 1) % n;
+        sk_fence(w->s);
+        sk_send(w->s, pair(w, news(w, me, i - 1)), peer);
+        sk_recv(w->s, pair(w, news(w, me, i)), peer);
+        if (feeds)
+            sk_send(w->s, feed(w, i - 1), n);
+    }
+    if (feeds) {
+        sk_fence(w->s);
+        sk_send(w->s, feed(w, n / 2 - 1), n);
+    }
+}
+
+static void be_fed(const swap *w)
+{
+    int n = w->n;
+    sk_fence(w->s);
+    sk_send(w->s, sk_parts_range(w->parts, n, w->p), n - 1);
+    for (int i = 0; i < n / 2; i++) {
+        sk_fence(w->s);
+        sk_recv(w->s, feed(w, i), n - 1);
+    }
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int p = c->nranks, me = c->rank;
+    sk_row row = {.c = c, .side = SK_RECV};
+    sk_span place = sk_row_place(s, &row, 0, p);
+    sk_parts parts = sk_parts_row(&row, place);
+    swap w = {.s = s, .parts = &parts, .p = p, .n = p - p % 2, .me = me};
+
+    sk_copy(s, sk_send_block(c, 0), sk_parts_range(&parts, me, me + 1));
+    if (me < w.n)
+        take_part(&w);
+    else if (w.n > 0)
+        be_fed(&w);
+    sk_fence(s);
+    sk_row_out(s, &row, 0, p, place);
+}
+
+/* The blocks of `k` pairs, the last of them pair q, round the end. */
+static int64_t pairs_to(const sk_flow *f, int q, int k)
+{
+    int n = f->n - f->n % 2, pairs = n / 2, first = (q + pairs - k + 1) % pairs;
+    int before_end = first + k <= pairs ? k : pairs - first, more = k - before_end;
+    bool to_end = first + before_end == pairs; /* then with the one that takes no part */
+    return sk_flow_blocks(f, 2 * first, to_end ? f->n - 2 * first : 2 * before_end) +
+           sk_flow_blocks(f, 0, 2 * more);
+}
+
+/* Over an edge of the ring, in each direction, go other pairs in each round: first the sender's own
+ * pair, then those ever further behind it. */
+static void flow(sk_flow *f, const sk_call *c)
+{
+    (void)c;
+    int n = f->n - f->n % 2, pairs = n / 2, odd = pairs / 2, even = (pairs - 1) / 2;
+    for (int q = 0; q < pairs; q++) {
+        int left = 2 * q, right = left + 1, next = (q + 1) % pairs;
+        int64_t own = sk_flow_blocks(f, left, right + 1 == n ? f->n - left : 2);
+        /* Round 0 swaps single blocks; then in round 2 each sends what came from beyond. */
+        sk_flow_pass(f, left, right, 2 + 2 * even,
+                     own + pairs_to(f, (q + pairs - 1) % pairs, even) +
+                         pairs_to(f, (q + even) % pairs, even));
+        if (pairs > 1)
+            sk_flow_pass(f, right, 2 * next, 2 * odd,
+                         pairs_to(f, q, odd) + pairs_to(f, (next + odd - 1) % pairs, odd));
+    }
+    if (n < f->n && n > 0)
+        sk_flow_pass(f, n - 1, n, 1 + pairs, sk_flow_blocks(f, 0, f->n));
+}
+
+const sk_algo sk_allgather_neighbour = {
+    .name = "neighbour",
+    .coll = SK_ALLGATHER,
+    .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
+    .scratch = sk_allgather_scratch,
+    .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
+};
+
+const sk_algo sk_allgatherv_neighbour = {
+    .name = "neighbour",
+    .coll = SK_ALLGATHERV,
+    .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
+    .scratch = sk_allgather_scratch,
+    .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
+};

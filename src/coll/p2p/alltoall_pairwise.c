@@ -1,0 +1,23 @@
+/* alltoall_pairwise.c: in round i send to rank me+i and receive from rank me-i; alltoall, alltoallv
+ * and alltoallw.
+ * cost   (p-1) alpha + (p-1)/p n beta    good for  long blocks
+ * rounds p-1    scratch  n when in place
+ * paper  global-collectives 4.5 */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_alltoall_by_exchange(s, c, 1);
+}
+
+#define PAIRWISE(COLL)                                                                             \
+    {                                                                                              \
+        .name = "pairwise", .coll = (COLL),                                                        \
+        .about = "send to rank me+i, receive from rank me-i, one after the other; long blocks",    \
+        .scratch = sk_alltoall_sends_scratch, .build = build,                                      \
+    }
+
+const sk_algo sk_alltoall_pairwise = PAIRWISE(SK_ALLTOALL);
+const sk_algo sk_alltoallv_pairwise = PAIRWISE(SK_ALLTOALLV);
+const sk_algo sk_alltoallw_pairwise = PAIRWISE(SK_ALLTOALLW);

@@ -1,0 +1,27 @@
+/* alltoall_scattered.c: everything at once, each rank starting with the ranks next to it so that
+ * not all send to the same one; alltoall, alltoallv and alltoallw. In windows, because queues of
+ * thousands of messages cost more than they hide.
+ * cost   (p-1) alpha' + (p-1)/p n beta, alpha' being what a message costs when others are under way
+ * good for  medium blocks
+ * rounds ceil((p-1) / 32)    scratch  n when in place
+ * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with the order mended */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+enum { WINDOW = 32 };
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_alltoall_by_exchange(s, c, WINDOW);
+}
+
+#define SCATTERED(COLL)                                                                            \
+    {                                                                                              \
+        .name = "scattered", .coll = (COLL),                                                       \
+        .about = "send to all and receive from all at once, 32 at a time; medium blocks",          \
+        .scratch = sk_alltoall_sends_scratch, .build = build,                                      \
+    }
+
+const sk_algo sk_alltoall_scattered = SCATTERED(SK_ALLTOALL);
+const sk_algo sk_alltoallv_scattered = SCATTERED(SK_ALLTOALLV);
+const sk_algo sk_alltoallw_scattered = SCATTERED(SK_ALLTOALLW);

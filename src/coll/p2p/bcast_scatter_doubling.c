@@ -1,0 +1,34 @@
+/* bcast_scatter_doubling.c: scatter the message down a binomial tree, then put it together
+ * everywhere by recursive doubling.
+ * cost   2 lg p alpha + 2 (p-1)/p n beta    good for  long messages, p >= 8
+ * rounds 2 lg p for p = 2^k, at most ceil(lg p) + 2 floor(lg p) otherwise
+ * scratch  n where the user's type is not contiguous
+ * paper  global-collectives 4.3 */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_team team = sk_team_all(c, c->root);
+    sk_span message = sk_message_in(s, c);
+    sk_parts parts = sk_parts_even(c, message, c->nranks, 1);
+    sk_scatter_by_tree(s, &team, &parts);
+    sk_allgather_by_doubling(s, &team, &parts);
+    sk_message_out(s, c, message);
+}
+
+static void flow(sk_flow *f, const sk_call *c)
+{
+    sk_flow_tree_blocks(f, c);
+    sk_flow_doubling(f, c);
+}
+
+const sk_algo sk_bcast_scatter_doubling = {
+    .name = "scatter-doubling",
+    .coll = SK_BCAST,
+    .about = "binomial scatter, then recursive-doubling allgather; long messages, 8 ranks and more",
+    .scratch = sk_message_scratch,
+    .build = build,
+    .wants = SK_WANTS_ROUND_ROBIN,
+    .flow = flow,
+};

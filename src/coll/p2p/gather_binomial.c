@@ -1,0 +1,48 @@
+/* gather_binomial.c: blocks up a binomial tree (MST), each message carrying a whole subtree's.
+ * cost   ceil(lg p) alpha + (p-1)/p n beta    good for  short and medium blocks
+ * rounds ceil(lg p)    scratch  n/2 inside the tree; at the root only what comes round the end
+ * paper  global-collectives 4.1 */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+static void build_root(sk_sched *s, const sk_call *c, sk_tree *tree)
+{
+    sk_row row = {.c = c, .side = SK_RECV, .shift = c->root};
+    sk_copy(s, sk_send_block(c, 0), sk_row_block(&row, 0));
+    for (int i = 0; i < tree->nkids; i++)
+        tree->kid[i].at = sk_row_place(s, &row, tree->kid[i].lo, tree->kid[i].hi);
+    sk_tree_up(s, tree);
+    for (int i = 0; i < tree->nkids; i++)
+        sk_row_out(s, &row, tree->kid[i].lo, tree->kid[i].hi, tree->kid[i].at);
+}
+
+static void build_other(sk_sched *s, const sk_call *c, sk_tree *tree)
+{
+    sk_span mine = sk_send_block(c, 0);
+    int64_t members = tree->up.hi - tree->up.lo;
+    sk_span at = members == 1 ? mine : sk_scratch(s, members * mine.len);
+    sk_parts parts = sk_parts_equal(c, at, tree->up.lo, mine.len);
+    sk_tree_carry(tree, &parts);
+    sk_copy(s, mine, sk_parts_range(&parts, tree->up.lo, tree->up.lo + 1));
+    sk_tree_up(s, tree);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_team team = sk_team_all(c, c->root);
+    sk_tree tree = sk_tree_of(&team);
+    if (c->rank == c->root)
+        build_root(s, c, &tree);
+    else
+        build_other(s, c, &tree);
+}
+
+const sk_algo sk_gather_binomial = {
+    .name = "binomial",
+    .coll = SK_GATHER,
+    .about = "blocks up a binomial tree; short and medium blocks",
+    .scratch = sk_tree_scratch,
+    .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_blocks,
+};

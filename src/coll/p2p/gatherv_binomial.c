@@ -1,0 +1,68 @@
+/* gatherv_binomial.c: small blocks up a binomial tree (MST) with their sizes in the message, large
+ * ones straight to the root. A rank inside the tree does not know what its kids send: it appends
+ * whatever comes to its packet.
+ * cost   ceil(lg p) alpha + n beta for small blocks, plus alpha per large one
+ * good for  short blocks, also very uneven ones
+ * rounds ceil(lg p)    scratch  about p (1024 + 23) bytes
+ * order  between a kid of the root and the root the large block comes before the packet. The root
+ *        takes all large blocks first, and nobody has to wait for anything before sending its own.
+ * paper  global-collectives 4.1.2, where it is left as an idea */
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+/* One at a time: packets are appended, and so stand in rising order of members. */
+static void recv_kids(sk_sched *s, const sk_tree *tree, int packet)
+{
+    for (int i = 0; i < tree->nkids; i++) {
+        sk_packet_recv(s, packet, tree->kid[i].rank);
+        sk_fence(s);
+    }
+}
+
+static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
+{
+    sk_row row = {.c = c, .side = SK_RECV, .shift = c->root};
+    int packet = sk_ride_packet_known(s, &row, 1, team->n);
+    sk_copy(s, sk_send_block(c, 0), sk_row_block(&row, 0));
+    for (int i = 1; i < team->n; i++)
+        if (!sk_rides(sk_row_block(&row, i)))
+            sk_recv(s, sk_row_block(&row, i), sk_team_rank(team, i));
+    recv_kids(s, tree, packet);
+    for (int i = 1; i < team->n; i++)
+        if (sk_rides(sk_row_block(&row, i)))
+            sk_get(s, packet, i, sk_row_block(&row, i));
+}
+
+static void build_other(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
+{
+    sk_span mine = sk_send_block(c, 0);
+    int packet = sk_ride_packet_unknown(s, tree);
+    if (sk_rides(mine)) {
+        sk_put(s, packet, team->me, mine);
+        sk_fence(s);
+    } else {
+        sk_send(s, mine, c->root);
+    }
+    recv_kids(s, tree, packet);
+    sk_packet_send(s, packet, tree->up.lo, tree->up.hi, tree->up.rank);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_team team = sk_team_all(c, c->root);
+    sk_tree tree = sk_tree_of(&team);
+    if (c->rank == c->root)
+        build_root(s, c, &team, &tree);
+    else
+        build_other(s, c, &team, &tree);
+}
+
+const sk_algo sk_gatherv_binomial = {
+    .name = "binomial",
+    .coll = SK_GATHERV,
+    .about = "small blocks up a binomial tree with their sizes, large ones direct; short blocks",
+    .scratch = sk_ride_scratch,
+    .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = sk_flow_tree_message, /* sizes are not known to all */
+};

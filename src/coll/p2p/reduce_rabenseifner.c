@@ -1,0 +1,40 @@
+/* reduce_rabenseifner.c: halve the vector until every rank has reduced its share of it, then gather
+ * the shares at the root.
+ * cost   2 lg p alpha + 2n beta + n gamma    good for  long vectors
+ * rounds 2 lg p; otherwise 2 floor(lg p) + 1, with n more beta and gamma
+ * scratch two vectors
+ * paper  Rabenseifner, Optimization of collective reduction operations, 2004 */
+#include "coll/algo.h"
+#include "coll/phase/reduce.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int64_t n = sk_call_elems(c);
+    sk_span none = {0}, result = sk_recv_elems(c, 0, n);
+    sk_acc a = sk_acc_new(c, 0, n, c->rank == c->root ? result : none);
+    sk_fold f = sk_fold_of(c, c->root);
+    sk_fold_in(s, &f, &a);
+    sk_halve_and_join(s, &f, &a, sk_fold_member(&f, c->root));
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    return sk_vectors_room(c, 2, sk_call_elems(c));
+}
+
+static void flow(sk_flow *w, const sk_call *c)
+{
+    sk_fold f = sk_fold_of(c, c->root);
+    sk_fold_flow(w, &f, 1, f.q);
+    sk_halve_and_join_flow(w, &f, sk_fold_member(&f, c->root));
+}
+
+const sk_algo sk_reduce_rabenseifner = {
+    .name = "rabenseifner",
+    .coll = SK_REDUCE,
+    .about = "recursive halving, then gather; long vectors",
+    .scratch = scratch,
+    .build = build,
+    .wants = SK_WANTS_SEQUENTIAL,
+    .flow = flow,
+};

@@ -1,0 +1,39 @@
+/* scan_doubling.c: pass what you have to the rank d further on, for d = 1, 2, 4, ...
+ * cost   ceil(lg p)(alpha + n beta + n gamma)    good for  all but few ranks and long vectors
+ * rounds ceil(lg p)                              scratch   one vector; two for exscan
+ * paper  Hillis and Steele, Data parallel algorithms, 1986
+ *
+ * After distance d a rank's value covers the 2d ranks that end with it, so operands come from the
+ * left, in rank order. */
+#include "coll/algo.h"
+#include "coll/phase/reduce.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int p = c->nranks, me = c->rank;
+    sk_prefix x = sk_prefix_new(s, c);
+    for (int d = 1; d < p; d *= 2) {
+        if (d < p - me)
+            sk_send(s, x.with.at, me + d);
+        if (d <= me)
+            sk_prefix_take(s, &x, me - d, 2 * (int64_t)d < p - me);
+        sk_fence(s);
+    }
+    sk_prefix_end(s, &x);
+}
+
+const sk_algo sk_scan_doubling = {
+    .name = "doubling",
+    .coll = SK_SCAN,
+    .about = "pass prefixes on, distance doubling; short vectors, many ranks",
+    .scratch = sk_prefix_room,
+    .build = build,
+};
+
+const sk_algo sk_exscan_doubling = {
+    .name = "doubling",
+    .coll = SK_EXSCAN,
+    .about = "pass prefixes on, distance doubling; short vectors, many ranks",
+    .scratch = sk_prefix_room,
+    .build = build,
+};

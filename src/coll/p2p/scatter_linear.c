@@ -1,0 +1,33 @@
+/* scatter_linear.c: the root sends every rank its block; scatter and scatterv.
+ * cost   (p-1) alpha + (p-1)/p n beta    good for  long blocks
+ * rounds 1, with p-1 messages at the root    scratch  none
+ * paper  global-collectives 4.1, 4.1.2 */
+#include "coll/algo.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    if (c->rank != c->root) {
+        sk_recv(s, sk_recv_block(c, 0), c->root);
+        return;
+    }
+    int p = c->nranks;
+    for (int64_t i = 1; i < p; i++) {
+        int peer = (int)((c->root + i) % p);
+        sk_send(s, sk_send_block(c, peer), peer);
+    }
+    sk_copy(s, sk_send_block(c, c->root), sk_recv_block(c, 0));
+}
+
+const sk_algo sk_scatter_linear = {
+    .name = "linear",
+    .coll = SK_SCATTER,
+    .about = "the root sends every rank its block; long blocks",
+    .build = build,
+};
+
+const sk_algo sk_scatterv_linear = {
+    .name = "linear",
+    .coll = SK_SCATTERV,
+    .about = "the root sends every rank its block; long blocks",
+    .build = build,
+};

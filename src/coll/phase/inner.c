@@ -1,0 +1,150 @@
+/* phase_inner.c: rounds of one schedule become rounds of another: members become ranks, buffers
+ * become spans. */
+#include "coll/phase/inner.h"
+
+sk_call sk_inner_call(const sk_call *c, sk_coll coll, const sk_team *t)
+{
+    return (sk_call){.coll = coll,
+                     .nranks = t->n,
+                     .rank = t->me,
+                     .ordered = c->ordered,
+                     .builtin = c->builtin,
+                     .types = c->types,
+                     .ntypes = c->ntypes};
+}
+
+sk_side sk_inner_side(const sk_call *c, sk_span s)
+{
+    const sk_type *t = &c->types[s.type];
+    if (t->contig || t->size == 0)
+        return (sk_side){.count = s.len, .type = SK_TYPE_BYTE};
+    return (sk_side){.count = s.len / t->size, .type = s.type};
+}
+
+/* From this many bytes on this many members on; the first row that holds. */
+static const struct choice {
+    sk_coll coll;
+    int64_t bytes;
+    int members;
+    bool commutes; /* for operations that do */
+    const char *algo;
+} choices[] = {
+    {SK_BARRIER, 0, 0, false, "dissemination"},
+    {SK_BCAST, 12 << 10, 8, false, "scatter-doubling"},
+    {SK_BCAST, 0, 0, false, "binomial"},
+    {SK_SCATTER, 8 << 10, 0, false, "linear"},
+    {SK_SCATTER, 0, 0, false, "binomial"},
+    {SK_SCATTERV, 0, 0, false, "linear"},
+    {SK_GATHER, 8 << 10, 0, false, "linear"},
+    {SK_GATHER, 0, 0, false, "binomial"},
+    {SK_GATHERV, 0, 0, false, "linear"},
+    {SK_ALLGATHERV, 512 << 10, 0, false, "ring"},
+    {SK_ALLGATHERV, 0, 0, false, "doubling"}, /* never bruck: it writes blocks that are there */
+    {SK_ALLTOALLV, 0, 32, false, "pairwise"},
+    {SK_ALLTOALLV, 0, 0, false, "scattered"},
+    {SK_REDUCE, 128 << 10, 0, false, "rabenseifner"},
+    {SK_REDUCE, 0, 0, false, "binomial"},
+    {SK_ALLREDUCE, 8 << 20, 0, true, "ring"},
+    {SK_ALLREDUCE, 2 << 10, 0, false, "rabenseifner"},
+    {SK_ALLREDUCE, 0, 0, false, "doubling"},
+};
+
+const sk_algo *sk_inner_choose(const sk_call *call)
+{
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const struct choice *x = &choices[i];
+        if (x->coll == call->coll && sk_call_bytes(call) >= x->bytes &&
+            call->nranks >= x->members && !(x->commutes && call->ordered))
+            return sk_algo_find(x->coll, x->algo);
+    }
+    return NULL;
+}
+
+int64_t sk_inner_scratch(const sk_call *call)
+{
+    const sk_algo *a = sk_inner_choose(call);
+    return a && a->scratch ? a->scratch(call) : 0;
+}
+
+void sk_inner_start(sk_inner *in, sk_sched *s, const sk_call *call, const sk_team *t, sk_span send,
+                    sk_span recv)
+{
+    const sk_algo *a = sk_inner_choose(call);
+    sk_status st = a ? sk_algo_build(a, call, &in->sched) : SK_BADARG;
+    if (st != SK_OK) {
+        sk_sched_fail(s, st);
+        return;
+    }
+    in->round = 0;
+    in->team = *t;
+    in->base[SK_SEND] = send;
+    in->base[SK_RECV] = recv;
+    int64_t scratch = sk_sched_view(in->sched)->scratch;
+    if (in->base[SK_SCRATCH].len < scratch)
+        in->base[SK_SCRATCH] = sk_scratch(s, scratch);
+}
+
+static sk_span outer(const sk_inner *in, sk_span s)
+{
+    if (!s.len)
+        return s;
+    const sk_span *base = &in->base[s.buf];
+    s.off += base->off;
+    s.buf = base->buf;
+    if (s.type == SK_TYPE_BYTE)
+        s.type = base->type;
+    return s;
+}
+
+static void append(const sk_inner *in, sk_sched *s, const sk_step *st)
+{
+    int peer = st->peer < 0 ? -1 : sk_team_rank(&in->team, st->peer);
+    switch (st->kind) {
+    case SK_STEP_SEND:
+        if (st->a.len)
+            sk_send(s, outer(in, st->a), peer);
+        else
+            sk_send_signal(s, peer);
+        break;
+    case SK_STEP_RECV:
+        if (st->b.len)
+            sk_recv(s, outer(in, st->b), peer);
+        else
+            sk_recv_signal(s, peer);
+        break;
+    case SK_STEP_COPY:
+        sk_copy(s, outer(in, st->a), outer(in, st->b));
+        break;
+    case SK_STEP_REDUCE:
+        sk_reduce(s, outer(in, st->a), outer(in, st->b));
+        break;
+    default: /* packets and turns are not for parts of a schedule */
+        sk_sched_fail(s, SK_BADARG);
+    }
+}
+
+bool sk_inner_round(sk_inner *in, sk_sched *s)
+{
+    const struct sk_sched_view *v = in->sched ? sk_sched_view(in->sched) : NULL;
+    if (!v || in->round == v->nrounds) {
+        sk_inner_end(in);
+        return false;
+    }
+    const sk_round *rd = &v->rounds[in->round++];
+    for (uint32_t i = rd->first; i < sk_round_end(rd); i++)
+        append(in, s, &v->steps[i]);
+    return true;
+}
+
+void sk_inner_rest(sk_inner *in, sk_sched *s)
+{
+    sk_fence(s);
+    while (sk_inner_round(in, s))
+        sk_fence(s);
+}
+
+void sk_inner_end(sk_inner *in)
+{
+    sk_sched_free(in->sched);
+    in->sched = NULL;
+}

@@ -1,0 +1,42 @@
+/* phase_inner.h: a whole algorithm among some of the ranks, as a part of a larger schedule.
+ *
+ * It is built for a call of its own, whose ranks are the members of a team and whose buffers start
+ * at spans of the outer schedule. Its rounds are then appended one by one, so that other steps may
+ * stand beside them. */
+#ifndef SK_PHASE_INNER_H
+#define SK_PHASE_INNER_H
+
+#include "coll/algo.h"
+#include "coll/phase/phases.h"
+
+typedef struct sk_inner {
+    sk_sched *sched; /* NULL: nothing (more) to do */
+    uint32_t round;  /* the next one */
+    sk_team team;
+    sk_span base[SK_NBUFS]; /* where its buffers start; its scratch serves one after the other */
+} sk_inner;
+
+/* A call of a collective among a team, with the types and the operation of the outer call. Sides
+ * and root are still to be filled in; members count from the team's first. */
+sk_call sk_inner_call(const sk_call *c, sk_coll coll, const sk_team *t);
+
+/* A span as one side of an inner call: bytes, if it may be cut anywhere. */
+sk_side sk_inner_side(const sk_call *c, sk_span s);
+
+/* The algorithm for a call, by size and number of ranks, as the rules for all ranks have it. */
+const sk_algo *sk_inner_choose(const sk_call *call);
+int64_t sk_inner_scratch(const sk_call *call); /* upper bound of what that one takes */
+
+/* Build it, in place of one that is over. Bytes of its buffers become bytes of these spans. */
+void sk_inner_start(sk_inner *in, sk_sched *s, const sk_call *call, const sk_team *t, sk_span send,
+                    sk_span recv);
+
+/* Append its next round to the current one; false when there is none. */
+bool sk_inner_round(sk_inner *in, sk_sched *s);
+
+/* Append all that is left, with fences between. */
+void sk_inner_rest(sk_inner *in, sk_sched *s);
+
+void sk_inner_end(sk_inner *in);
+
+#endif

@@ -1,0 +1,110 @@
+#include "coll/phase/share_reduce.h"
+
+#include "coll/phase/reduce.h"
+
+static const sk_type *type_of(const sk_call *c)
+{
+    return &c->types[c->send.type];
+}
+
+bool sk_share_reduces(const sk_call *c, int n)
+{
+    return sk_share_fits(c) && c->builtin && sk_bay_room(type_of(c), 1) <= c->room / n;
+}
+
+bool sk_share_short(const sk_call *c)
+{
+    int64_t n = sk_call_elems(c);
+    return sk_call_bytes(c) <= SK_SHARE_SHORT && sk_elems_bytes(c, n) <= c->room;
+}
+
+int64_t sk_elems_in(const sk_call *c, int64_t bytes)
+{
+    const sk_type *t = type_of(c);
+    int64_t step = t->extent < 0 ? -t->extent : t->extent;
+    if (bytes < t->true_extent)
+        return 1;
+    return 1 + (bytes - t->true_extent) / (step ? step : 1);
+}
+
+int64_t sk_elems_bytes(const sk_call *c, int64_t n)
+{
+    int64_t lo, hi;
+    sk_type_bounds(type_of(c), n, &lo, &hi);
+    return hi - lo;
+}
+
+int64_t sk_elems_each(const sk_call *c)
+{
+    int64_t least = sk_bay_room(type_of(c), 1);
+    int64_t room = sk_share_chunk(c, SK_SHARE_FOLD) / c->nranks / SK_SHARE_LINE * SK_SHARE_LINE;
+    return sk_elems_in(c, room > least ? room : least);
+}
+
+sk_span sk_elems_bay(const sk_call *c, int turn, int64_t at, int64_t n)
+{
+    return sk_bay_typed(c->types, c->send.type, turn, at, n);
+}
+
+sk_span sk_elems_common(const sk_call *c, int turn, int64_t n)
+{
+    sk_span s = sk_elems_bay(c, turn, 0, n);
+    s.buf = sk_common(turn, 0, 0).buf;
+    return s;
+}
+
+/* The fewest elements that fill whole cache lines. */
+static int64_t elems_of_lines(const sk_call *c)
+{
+    int64_t step = type_of(c)->extent, n = SK_SHARE_LINE;
+    for (; n > 1 && step % 2 == 0; step /= 2)
+        n /= 2;
+    return n;
+}
+
+sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank)
+{
+    int64_t unit = elems_of_lines(c), p = c->nranks;
+    int64_t units = n / unit + (n % unit != 0), each = units / p, more = units % p;
+    int64_t lo = (each * rank + (rank < more ? rank : more)) * unit;
+    int64_t hi = lo + (each + (rank < more)) * unit;
+    return (sk_stretch){.lo = lo < n ? lo : n, .hi = hi < n ? hi : n};
+}
+
+int sk_share_vector(sk_sched *s, const sk_call *c, bool all)
+{
+    int64_t n = sk_call_elems(c);
+    int turn = sk_turn(s, sk_elems_bytes(c, n), all);
+    sk_copy(s, sk_send_elems(c, 0, n), sk_elems_bay(c, turn, 0, n));
+    sk_fence(s);
+    sk_publish(s, turn);
+    return turn;
+}
+
+static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
+{
+    sk_stretch part = sk_share_part(c, n, c->rank);
+    if (part.lo < part.hi)
+        sk_fold_mates(s, 0, c->nranks,
+                      sk_elems_cut(c, sk_elems_bay(c, from, 0, n), part.lo, part.hi - part.lo),
+                      sk_elems_cut(c, sk_elems_common(c, to, n), part.lo, part.hi - part.lo));
+}
+
+void sk_share_by_parts(sk_sched *s, const sk_call *c, int to)
+{
+    int64_t all = sk_call_elems(c), most = sk_elems_in(c, sk_share_chunk(c, SK_SHARE_FOLD));
+    int64_t chunks = all / most + (all % most != 0);
+    for (int64_t k = 0, first = 0; k < chunks; k++) {
+        int64_t n = all / chunks + (k < all % chunks), room = sk_elems_bytes(c, n);
+        int in = sk_turn(s, room, true), out = sk_turn(s, room, true);
+        sk_copy(s, sk_send_elems(c, first, n), sk_elems_bay(c, in, 0, n));
+        sk_fence(s);
+        sk_publish(s, in);
+        fold_part(s, c, in, out, n);
+        sk_fence(s);
+        sk_publish(s, out);
+        if (to < 0 || to == c->rank)
+            sk_take(s, -1, sk_elems_common(c, out, n), sk_recv_elems(c, first, n));
+        first += n;
+    }
+}

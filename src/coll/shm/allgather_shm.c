@@ -1,0 +1,94 @@
+/* allgather_shared.c: every rank copies its block to shared memory, and all blocks out of it;
+ * allgather and allgatherv.
+ * cost   2 copies of a byte    good for  one node
+ * turns  1, or one for each chunk of the longest block
+ * steps  3 by way of the common bay; otherwise p+1 for each chunk
+ * scratch  the blocks, where they are cut and the user's type is not contiguous */
+#include "coll/algo.h"
+#include "coll/phase/share.h"
+
+/* Short blocks stand together in the order of ranks, where the receive buffer wants them, too. */
+static void build_common(sk_sched *s, const sk_call *c, const sk_row *all, int64_t bytes)
+{
+    sk_span mine = sk_send_block(c, 0);
+    int turn = sk_turn(s, bytes, true);
+    sk_copy(s, mine, sk_common(turn, sk_row_bytes(all, 0, c->rank), mine.len));
+    sk_fence(s);
+    sk_publish(s, turn);
+    sk_row_take(s, all, 0, c->nranks, -1, sk_common(turn, 0, bytes));
+}
+
+/* The part of a block that this turn holds; short blocks end before others. */
+static sk_span part_of(const sk_call *c, sk_span block, sk_hand h)
+{
+    int64_t left = block.len > h.from ? block.len - h.from : 0;
+    return sk_span_cut(c->types, block, h.from < block.len ? h.from : 0,
+                       left < h.len ? left : h.len);
+}
+
+static void build_bays(sk_sched *s, const sk_call *c, const sk_deal *deal)
+{
+    sk_others from = sk_others_of(c, SK_RECV, c->rank);
+    sk_span user = sk_send_block(c, 0), mine = user;
+    if (deal->cuts > 1) {
+        mine = sk_share_plain(s, c, user);
+        sk_others_loosen(s, &from, false);
+    }
+    sk_fence(s);
+    for (int64_t k = 0; k < deal->nturns; k++) {
+        sk_hand h = sk_deal_hand(deal, k);
+        int turn = sk_turn(s, h.len, true);
+        sk_span part = part_of(c, mine, h);
+        sk_copy(s, part, sk_bay(turn, 0, part.len));
+        sk_fence(s);
+        sk_publish(s, turn);
+        if (k == 0)
+            sk_copy(s, user, sk_recv_block(c, c->rank));
+        sk_share_meet(s, c, turn);
+        for (int i = 0; i < from.n; i++) {
+            sk_span to = part_of(c, sk_others_block(&from, i), h);
+            sk_take(s, sk_others_rank(&from, i), sk_bay(turn, 0, to.len), to);
+        }
+    }
+    sk_fence(s);
+    sk_others_out(s, &from);
+}
+
+static int64_t longest(const sk_call *c)
+{
+    int64_t most = 0;
+    for (int i = 0; i < c->nranks; i++) {
+        int64_t len = sk_recv_block(c, i).len;
+        most = len > most ? len : most;
+    }
+    return most;
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    sk_row all = {.c = c, .side = SK_RECV};
+    int64_t bytes = sk_row_bytes(&all, 0, c->nranks);
+    sk_deal deal = sk_deal_out(c, 1, longest(c));
+    if (bytes > 0 && sk_share_common(c, bytes))
+        build_common(s, c, &all, bytes);
+    else
+        build_bays(s, c, &deal);
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    sk_row all = {.c = c, .side = SK_RECV};
+    sk_deal deal = sk_deal_out(c, 1, longest(c));
+    int64_t bytes = sk_row_bytes(&all, 0, c->nranks);
+    return deal.cuts > 1 ? sk_share_scratch(1, bytes) + sk_share_scratch(1, deal.block) : 0;
+}
+
+#define SHARED(COLL)                                                                               \
+    {                                                                                              \
+        .name = "shared", .coll = (COLL),                                                          \
+        .about = "all blocks through shared memory to all, in chunks; one node",                   \
+        .fits = sk_share_fits, .scratch = scratch, .build = build,                                 \
+    }
+
+const sk_algo sk_allgather_shared = SHARED(SK_ALLGATHER);
+const sk_algo sk_allgatherv_shared = SHARED(SK_ALLGATHERV);

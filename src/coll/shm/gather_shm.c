@@ -1,0 +1,83 @@
+/* gather_shared.c: every rank copies its block to its bay, the root copies all of them out.
+ * cost   2 copies of a byte    good for  one node
+ * turns  1, or one for each chunk of a block    steps  2 for each chunk; p-1 at the root, or 3 by
+ *        way of the common bay
+ * scratch  a block, or all at the root, where they are cut and the user's type is not contiguous
+ *
+ * Nobody but the root waits for anything. */
+#include "coll/algo.h"
+#include "coll/phase/share.h"
+
+/* Short blocks stand together, so that the root waits once and takes them in a step or two. */
+static void build_common(sk_sched *s, const sk_call *c)
+{
+    sk_others all = sk_others_of(c, SK_RECV, c->root);
+    int64_t block = sk_call_bytes(c), bytes = all.n * block;
+    int turn = sk_turn(s, bytes, true);
+    if (c->rank != c->root)
+        sk_copy(s, sk_send_block(c, 0),
+                sk_common(turn, sk_others_find(&all, c->rank) * block, block));
+    sk_fence(s);
+    sk_publish(s, turn);
+    if (c->rank != c->root)
+        return;
+    sk_row_take(s, &all.row, 0, all.n, -1, sk_common(turn, 0, bytes));
+    sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
+}
+
+static void build_root(sk_sched *s, const sk_call *c, const sk_deal *deal)
+{
+    sk_others from = sk_others_of(c, SK_RECV, c->root);
+    if (deal->cuts > 1)
+        sk_others_loosen(s, &from, false);
+    sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
+    for (int64_t k = 0; k < deal->nturns; k++) {
+        sk_hand h = sk_deal_hand(deal, k);
+        int turn = sk_turn(s, h.len, false);
+        for (int i = 0; i < from.n; i++)
+            sk_take(s, sk_others_rank(&from, i), sk_bay(turn, 0, h.len),
+                    sk_span_cut(c->types, sk_others_block(&from, i), h.from, h.len));
+        sk_fence(s);
+    }
+    sk_others_out(s, &from);
+}
+
+static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
+{
+    sk_span user = sk_send_block(c, 0), place = deal->cuts > 1 ? sk_share_plain(s, c, user) : user;
+    sk_fence(s);
+    for (int64_t k = 0; k < deal->nturns; k++) {
+        sk_hand h = sk_deal_hand(deal, k);
+        int turn = sk_turn(s, h.len, false);
+        sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_bay(turn, 0, h.len));
+        sk_fence(s);
+        sk_publish(s, turn);
+    }
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int64_t block = sk_call_bytes(c);
+    sk_deal deal = sk_deal_out(c, 1, block);
+    if (block > 0 && sk_share_common(c, (c->nranks - 1) * block))
+        build_common(s, c);
+    else if (c->rank == c->root)
+        build_root(s, c, &deal);
+    else
+        build_other(s, c, &deal);
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    sk_deal deal = sk_deal_out(c, 1, sk_call_bytes(c));
+    return deal.cuts > 1 ? sk_share_scratch(c->nranks - 1, deal.block) : 0;
+}
+
+const sk_algo sk_gather_shared = {
+    .name = "shared",
+    .coll = SK_GATHER,
+    .about = "all blocks through shared memory to the root, in chunks; one node",
+    .fits = sk_share_fits,
+    .scratch = scratch,
+    .build = build,
+};

@@ -1,0 +1,138 @@
+/* scan_shared.c: every rank copies its vector to its bay and combines those of the ranks below it;
+ * scan and exscan. Of long vectors every rank works out a part of all prefixes, for all.
+ * cost   short: 1 copy, up to p vectors combined    long: 1 copy in, 1 vector's worth copied and 1
+ *        combined by every rank, 1 copy out
+ * turns  1; long: 2 for each chunk    steps  3; long: about 3p for each chunk
+ * scratch  none    good for  one node, operations of the standard; keeps the order of ranks
+ *
+ * A rank waits for no one above it, short of sharing the work of long vectors. */
+#include "coll/algo.h"
+#include "coll/phase/reduce.h"
+#include "coll/phase/share_reduce.h"
+
+static bool fits(const sk_call *c)
+{
+    return sk_share_reduces(c, c->nranks);
+}
+
+/* Ranks whose vectors are part of my result, and of anyone's. */
+static int below(const sk_call *c)
+{
+    return c->rank + (c->coll == SK_SCAN);
+}
+
+static int givers(const sk_call *c)
+{
+    return c->nranks - (c->coll == SK_EXSCAN);
+}
+
+static void build_short(sk_sched *s, const sk_call *c)
+{
+    int64_t n = sk_call_elems(c);
+    if (c->rank == 0 && c->coll == SK_SCAN)
+        sk_copy(s, sk_send_elems(c, 0, n), sk_recv_elems(c, 0, n));
+    int turn;
+    if (c->coll == SK_EXSCAN && c->rank == c->nranks - 1)
+        turn = sk_turn(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
+    else
+        turn = sk_share_vector(s, c, false);
+    sk_span bay = sk_elems_bay(c, turn, 0, n), result = sk_recv_elems(c, 0, n);
+    if (c->rank > 0 && below(c) == 1)
+        sk_take(s, 0, bay, result);
+    else if (c->rank > 0)
+        sk_fold_mates(s, 0, below(c), bay, result);
+}
+
+typedef struct chunk {
+    int64_t first, n; /* elements of the vector */
+    int64_t part;     /* of each rank, the last ones less */
+    int64_t step;     /* bytes from one prefix to the next */
+    int in, out;      /* turns */
+} chunk;
+
+static sk_stretch part_of(const chunk *k, int rank)
+{
+    int64_t lo = rank * k->part, hi = lo + k->part;
+    return (sk_stretch){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
+}
+
+/* In my bay of the turn `out`: the prefix up to and with rank i, of the part of `rank`. */
+static sk_span prefix(const sk_call *c, const chunk *k, int i, int rank)
+{
+    sk_stretch x = part_of(k, rank);
+    return sk_elems_bay(c, k->out, i * k->step, x.hi - x.lo);
+}
+
+static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
+{
+    sk_stretch x = part_of(k, c->rank);
+    sk_span in = sk_elems_cut(c, sk_elems_bay(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
+    sk_share_meet(s, c, k->in);
+    for (int i = 0; i < givers(c); i++)
+        sk_take(s, i, in, prefix(c, k, i, c->rank));
+    for (int i = 1; i < givers(c); i++) {
+        sk_fence(s);
+        sk_reduce(s, prefix(c, k, i - 1, c->rank), prefix(c, k, i, c->rank));
+    }
+}
+
+static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
+{
+    if (c->rank == 0) {
+        if (c->coll == SK_SCAN)
+            sk_copy(s, sk_send_elems(c, k->first, k->n), sk_recv_elems(c, k->first, k->n));
+        return;
+    }
+    sk_share_meet(s, c, k->out);
+    for (int i = 0; i < c->nranks; i++) {
+        int from = (c->rank + i) % c->nranks;
+        sk_stretch x = part_of(k, from);
+        sk_take(s, from, prefix(c, k, below(c) - 1, from),
+                sk_recv_elems(c, k->first + x.lo, x.hi - x.lo));
+    }
+}
+
+static void build_chunk(sk_sched *s, const sk_call *c, chunk k)
+{
+    k.part = k.n / c->nranks + (k.n % c->nranks != 0);
+    k.step = sk_bay_room(&c->types[c->send.type], k.part);
+    k.in = sk_turn(s, sk_elems_bytes(c, k.n), true);
+    k.out = sk_turn(s, givers(c) * k.step, true);
+    sk_copy(s, sk_send_elems(c, k.first, k.n), sk_elems_bay(c, k.in, 0, k.n));
+    sk_fence(s);
+    sk_publish(s, k.in);
+    make_prefixes(s, c, &k);
+    sk_fence(s);
+    sk_publish(s, k.out);
+    take_mine(s, c, &k);
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    int64_t all = sk_call_elems(c);
+    if (sk_call_bytes(c) == 0)
+        return;
+    if (sk_share_short(c)) {
+        build_short(s, c);
+        return;
+    }
+    int64_t most = sk_elems_in(c, c->room), parts = c->nranks * sk_elems_each(c);
+    most = parts < most ? parts : most;
+    int64_t chunks = all / most + (all % most != 0);
+    chunk k = {0};
+    for (int64_t i = 0; i < chunks; i++) {
+        k.n = all / chunks + (i < all % chunks);
+        build_chunk(s, c, k);
+        k.first += k.n;
+    }
+}
+
+#define SHARED(COLL)                                                                               \
+    {                                                                                              \
+        .name = "shared", .coll = (COLL),                                                          \
+        .about = "vectors in shared memory, every rank combines those below it; one node",         \
+        .fits = fits, .build = build,                                                              \
+    }
+
+const sk_algo sk_scan_shared = SHARED(SK_SCAN);
+const sk_algo sk_exscan_shared = SHARED(SK_EXSCAN);

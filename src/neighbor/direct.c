@@ -1,0 +1,91 @@
+/* direct.c: one message per edge, as every MPI does it: the baseline.
+ * idea      each block goes straight to its neighbour; nothing is combined
+ * messages  one per neighbour and direction, one stage
+ * good for  few neighbours or long blocks
+ * set-up    none: every rank knows its part already */
+#include <stdlib.h>
+
+#include "neighbor/method.h"
+
+static sk_status make(int nranks, int rank, const int *targets, int ntargets, const int *sources,
+                      int nsources, sk_pattern **out)
+{
+    sk_pattern *p = sk_pattern_new(nranks, rank);
+    if (!p)
+        return SK_NOMEM;
+    for (int i = 0; i < ntargets; i++)
+        sk_pattern_send(p, 0, targets[i], rank, targets[i]);
+    for (int i = 0; i < nsources; i++)
+        sk_pattern_recv(p, 0, sources[i], sources[i], rank);
+    sk_status st = sk_pattern_freeze(p);
+    if (st == SK_OK)
+        *out = p;
+    else
+        sk_pattern_free(p);
+    return st;
+}
+
+static sk_status plan(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+                      const int *ranks, int n, sk_pattern **out)
+{
+    (void)m, (void)o;
+    int nranks = sk_whole_nranks(g), done = 0;
+    int *targets = malloc(2 * (size_t)nranks * sizeof *targets);
+    sk_status st = targets ? SK_OK : SK_NOMEM;
+    for (; done < n && st == SK_OK; done += st == SK_OK) {
+        int r = ranks[done];
+        sk_whole_targets(g, r, targets);
+        sk_whole_sources(g, r, targets + nranks);
+        st = make(nranks, r, targets, sk_whole_degree(g, r, false), targets + nranks,
+                  sk_whole_degree(g, r, true), &out[done]);
+    }
+    while (st != SK_OK && done > 0)
+        sk_pattern_free(out[--done]);
+    free(targets);
+    return st;
+}
+
+typedef struct direct_party {
+    sk_party party;
+    const sk_graph *g;
+} direct_party;
+
+static sk_status start(sk_party *p, sk_talk *t)
+{
+    (void)t;
+    const sk_graph *g = ((direct_party *)p)->g;
+    sk_status st = make(g->nranks, g->rank, g->targets, g->ntargets, g->sources, g->nsources,
+                        &p->made[SK_BY_DIRECT]);
+    p->done = st == SK_OK;
+    return st;
+}
+
+static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+{
+    (void)p, (void)t, (void)from, (void)words, (void)n;
+    return SK_WIRE; /* nobody has anything to say */
+}
+
+static void party_free(sk_party *p)
+{
+    free(p);
+}
+
+static sk_party *party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+{
+    (void)m, (void)o;
+    static const sk_party_ops ops = {start, take, party_free};
+    direct_party *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->party = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    d->g = g;
+    return &d->party;
+}
+
+const sk_method sk_by_direct = {
+    .name = "direct",
+    .about = "one message per edge",
+    .plan = plan,
+    .party = party,
+};

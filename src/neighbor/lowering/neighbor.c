@@ -1,0 +1,141 @@
+/* phase_neighbor.c: turn by turn through a pattern. */
+#include "neighbor/lowering/neighbor.h"
+
+#include "coll/phase/row.h"
+#include "sched/packet.h"
+
+enum { SCRATCH_STEP = 64 };
+
+bool sk_neighbor_fits(const sk_call *c, sk_method_id by)
+{
+    return c->hood->pattern[by] != NULL;
+}
+
+bool sk_neighbor_gathers(const sk_call *c)
+{
+    return c->coll == SK_NEIGHBOR_ALLGATHER || c->coll == SK_NEIGHBOR_ALLGATHERV;
+}
+
+bool sk_neighbor_sized(const sk_call *c)
+{
+    return c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLTOALL;
+}
+
+/* Every haul may need room for all its blocks, rounded up. */
+int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
+{
+    if (by == SK_BY_DIRECT)
+        return 0;
+    const sk_load *load = &c->hood->load[by];
+    int64_t pieces = 0, hauls = 0;
+    for (int i = 0; i < SK_NLEVELS; i++) {
+        pieces += sk_neighbor_gathers(c) ? load->blocks[i] : load->parcels[i];
+        hauls += load->messages[i];
+    }
+    int64_t each = sk_neighbor_sized(c) ? sk_packet_bytes(1, c->hood->ride) : sk_call_bytes(c);
+    int64_t room = sk_room(pieces, each), round_up = sk_room(hauls, SCRATCH_STEP);
+    return room > INT64_MAX - round_up ? INT64_MAX : room + round_up;
+}
+
+bool sk_tour_carries(const sk_tour *t, int64_t len)
+{
+    return !t->direct && (!t->sized || len <= t->ride);
+}
+
+/* A pattern may name only pairs that the graph has. */
+sk_span sk_tour_send_block(const sk_tour *t, int target)
+{
+    int first;
+    if (t->gather)
+        return sk_send_block(t->c, 0);
+    if (sk_graph_out_slots(t->g, target, &first))
+        return sk_send_block(t->c, t->g->out_sorted[first]);
+    sk_sched_fail(t->s, SK_BADARG);
+    return (sk_span){0};
+}
+
+int sk_tour_slots(const sk_tour *t, int source, int *first)
+{
+    int n = sk_graph_in_slots(t->g, source, first);
+    if (n == 0)
+        sk_sched_fail(t->s, SK_BADARG);
+    return t->gather || n == 0 ? n : 1;
+}
+
+sk_span sk_tour_slot(const sk_tour *t, int i)
+{
+    return sk_recv_block(t->c, t->g->in_sorted[i]);
+}
+
+void sk_tour_copy_loops(sk_tour *t)
+{
+    int me = t->c->rank, in, out;
+    int n = sk_graph_in_slots(t->g, me, &in), nout = sk_graph_out_slots(t->g, me, &out);
+    for (int k = 0; k < n && (t->gather || k < nout); k++)
+        sk_copy(t->s, sk_send_block(t->c, t->gather ? 0 : t->g->out_sorted[out + k]),
+                sk_tour_slot(t, in + k));
+}
+
+void sk_tour_copy_straight(sk_tour *t)
+{
+    for (int i = 0; i < t->g->nsources && t->gather; i++) {
+        int first, n = sk_tour_slots(t, t->g->sources[i], &first);
+        for (int k = 1; k < n && !sk_tour_carries(t, sk_tour_slot(t, first).len); k++)
+            sk_copy(t->s, sk_tour_slot(t, first), sk_tour_slot(t, first + k));
+    }
+}
+
+static void deliver(sk_tour *t, const sk_cargo *cargo, int turn)
+{
+    cargo->deliver(t, turn);
+    if (turn == 0)
+        sk_tour_copy_straight(t);
+}
+
+static void run(sk_tour *t, const sk_cargo *cargo)
+{
+    cargo->prepare(t);
+    for (int turn = 0; turn < t->nturns; turn++) {
+        cargo->assemble(t, turn, false);
+        sk_fence(t->s);
+        if (turn == 0)
+            sk_tour_copy_loops(t);
+        else
+            deliver(t, cargo, turn - 1);
+        if (turn + 1 < t->nturns)
+            cargo->assemble(t, turn + 1, true);
+        sk_tour_transfer(t, cargo, turn);
+    }
+    deliver(t, cargo, t->nturns - 1);
+}
+
+sk_status sk_tour_no_legs(sk_tour *t)
+{
+    t->nturns = 1;
+    t->turn_legs = sk_arena_get(t->arena, 2 * sizeof *t->turn_legs);
+    return t->turn_legs ? SK_OK : SK_NOMEM;
+}
+
+void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by)
+{
+    sk_tour t = {.s = s,
+                 .c = c,
+                 .g = c->hood->graph,
+                 .arena = sk_arena_new(),
+                 .gather = sk_neighbor_gathers(c),
+                 .direct = by == SK_BY_DIRECT,
+                 .sized = sk_neighbor_sized(c),
+                 .block = sk_neighbor_sized(c) ? 0 : sk_call_bytes(c),
+                 .ride = c->hood->ride};
+    bool empty = !t.sized && t.block == 0; /* nothing is sent at all, as everybody knows */
+    sk_status st = !t.arena            ? SK_NOMEM
+                   : t.direct || empty ? sk_tour_no_legs(&t)
+                                       : sk_tour_legs(&t, c->hood->pattern[by]);
+    if (st == SK_OK && !t.direct && !empty)
+        st = sk_tour_share(&t, &c->hood->load[by]);
+    if (st == SK_OK)
+        run(&t, t.sized ? &sk_cargo_sized : &sk_cargo_equal);
+    else
+        sk_sched_fail(s, st);
+    sk_arena_free(t.arena);
+}

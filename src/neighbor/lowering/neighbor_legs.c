@@ -1,0 +1,94 @@
+/* phase_neighbor_legs.c: hauls cut into pieces, and where each piece that goes on came from. */
+#include <stdlib.h>
+
+#include "neighbor/lowering/neighbor.h"
+
+typedef struct arrival {
+    sk_parcel parcel;
+    int piece;
+} arrival;
+
+static int by_parcel(const void *pa, const void *pb)
+{
+    const sk_parcel *a = &((const arrival *)pa)->parcel, *b = &((const arrival *)pb)->parcel;
+    if (a->src != b->src)
+        return a->src < b->src ? -1 : 1;
+    return a->dst < b->dst ? -1 : a->dst > b->dst;
+}
+
+/* Parcels sorted by source become pieces; of those that come in, every parcel is noted. */
+static int cut(sk_tour *t, const sk_pattern_view *v, const sk_haul *h, int leg, arrival **arrivals)
+{
+    sk_leg *l = &t->legs[leg];
+    const sk_parcel *parcel = &v->parcels[h->first];
+    sk_piece *p = &t->pieces[l->first] - 1;
+    for (uint32_t i = 0; i < h->n; i++) {
+        if (i == 0 || !t->gather || parcel[i].src != parcel[i - 1].src)
+            *++p =
+                (sk_piece){.leg = leg, .src = parcel[i].src, .dst = parcel[i].dst, .from = SK_OWN};
+        p->mine |= parcel[i].dst == v->rank;
+        if (!h->out)
+            *(*arrivals)++ = (arrival){parcel[i], (int)(p - t->pieces)};
+    }
+    return l->n = (int)(p - &t->pieces[l->first]) + 1;
+}
+
+static sk_status trace(sk_tour *t, sk_leg *l, const arrival *arrivals, size_t n)
+{
+    for (int i = l->first; i < l->first + l->n; i++) {
+        sk_piece *p = &t->pieces[i];
+        if (p->src == t->c->rank)
+            continue;
+        arrival key = {{p->src, p->dst}, 0};
+        const arrival *a = bsearch(&key, arrivals, n, sizeof key, by_parcel);
+        if (!a || t->legs[t->pieces[a->piece].leg].turn >= l->turn)
+            return SK_BADARG; /* a pattern that sends what it does not have */
+        p->from = a->piece;
+        t->pieces[a->piece].onward = true;
+    }
+    return SK_OK;
+}
+
+/* Stage 0 is turn 0, whether or not there are hauls in it. */
+static void count_turns(sk_tour *t, const sk_pattern_view *v)
+{
+    int turn = 0;
+    for (size_t i = 0; i < v->nhauls; i++) {
+        if (v->hauls[i].stage > (i ? v->hauls[i - 1].stage : 0))
+            t->turn_legs[++turn] = (int)i;
+        t->legs[i].turn = turn;
+        t->legs[i].stage = v->hauls[i].stage;
+    }
+    t->nturns = turn + 1;
+    t->turn_legs[t->nturns] = (int)v->nhauls;
+}
+
+sk_status sk_tour_legs(sk_tour *t, const sk_pattern *pattern)
+{
+    const sk_pattern_view *v = sk_pattern_view_get(pattern);
+    arrival *arrivals = sk_arena_get(t->arena, (v->nparcels + 1) * sizeof *arrivals), *end;
+    t->legs = sk_arena_get(t->arena, (v->nhauls + 1) * sizeof *t->legs);
+    t->turn_legs = sk_arena_get(t->arena, (v->nhauls + 2) * sizeof *t->turn_legs);
+    t->pieces = sk_arena_get(t->arena, (v->nparcels + 1) * sizeof *t->pieces);
+    if (!arrivals || !t->legs || !t->turn_legs || !t->pieces)
+        return SK_NOMEM;
+    count_turns(t, v);
+    end = arrivals;
+    for (size_t i = 0, pieces = 0; i < v->nhauls; i++) {
+        t->legs[i].peer = v->hauls[i].peer;
+        t->legs[i].out = v->hauls[i].out;
+        t->legs[i].first = (int)pieces;
+        pieces += (size_t)cut(t, v, &v->hauls[i], (int)i, &end);
+    }
+    size_t n = (size_t)(end - arrivals);
+    qsort(arrivals, n, sizeof *arrivals, by_parcel);
+    for (size_t i = 0; i < v->nhauls; i++)
+        if (t->legs[i].out && trace(t, &t->legs[i], arrivals, n) != SK_OK)
+            return SK_BADARG;
+    return SK_OK;
+}
+
+int sk_piece_came(const sk_tour *t, const sk_piece *p)
+{
+    return p->from == SK_OWN ? SK_OWN : t->legs[t->pieces[p->from].leg].turn;
+}

@@ -1,0 +1,150 @@
+/* neighbor_shared.c: all neighbours on one node: every rank puts its blocks where its mates can see
+ * them, and takes those of its sources from there.
+ *
+ *   shared    through the bays of one turn: two copies for every block of alltoall; for allgather
+ *             one into the bay, whatever the degree, and one out of it for each neighbour; short
+ *             blocks through the common bay where ranks share cores
+ *   exposed   a bay says only where the blocks lie, and the mates read them there: one copy, a
+ *             system call for each block, and nobody leaves before all have read
+ * cost   degree copies, no messages, one wait for each neighbour
+ * good for  shared: up to a few KB, and allgather at any length that fits; exposed: long blocks
+ * rounds 2, with blocks exposed 3    scratch  exposed blocks of types with gaps, packed
+ *
+ * Where each block stands both ends of its edge must know without a word: allgather's at the start
+ * of the bay; alltoall's in a place for every mate, and as often again as edges are parallel.
+ *
+ * All mates append the same turn, though not all know sizes. A rank without neighbours does not
+ * even know those of equal blocks, but has no part in the turn. In the v and w forms the room is
+ * what all ranks agree on, and a block that is too long for its place is exposed or, where that
+ * cannot be, sent: this the two ends of an edge decide alike. */
+#include "neighbor/lowering/neighbor.h"
+#include "coll/phase/share.h"
+
+enum {
+    PLACE_STEP = 64,
+    WIDE_ROOM = 128 << 10, /* of allgather, where sizes are not known */
+    SOME_NEIGHBOURS = 6,
+    MANY_NEIGHBOURS = 12,
+    LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exposed */
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Does every rank know the size of every block? */
+static bool sizes_known(const sk_call *c)
+{
+    return !sk_neighbor_sized(c) && !c->hood->lonely;
+}
+
+static int64_t count_places(const sk_call *c)
+{
+    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * c->hood->parallel;
+}
+
+/* Sizes are not known to all: room for blocks of a typical size and some longer ones. */
+static int64_t agreed_room(const sk_call *c, int64_t n)
+{
+    if (sk_neighbor_gathers(c))
+        return smaller(c->room, WIDE_ROOM);
+    int64_t each = smaller(c->hood->typical, LONG_BLOCK / 4) * 4;
+    each = each < PLACE_STEP ? PLACE_STEP : each;
+    return each > c->room / n ? c->room : each * n;
+}
+
+static sk_places places_for(const sk_call *c, bool expose)
+{
+    int64_t block = sk_call_bytes(c);
+    sk_places p = {.n = count_places(c)};
+    if (sk_neighbor_sized(c)) {
+        p.room = agreed_room(c, p.n);
+        p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
+    } else {
+        p.bytes = expose || block > c->room / p.n ? SK_PLACE : block;
+        p.room = c->hood->graph->nin + c->hood->graph->nout ? p.n * p.bytes : SK_NO_PART;
+    }
+    return p;
+}
+
+/* ---- fits ---- */
+
+static bool on_one_node(const sk_call *c)
+{
+    const sk_machine *m = c->hood->machine;
+    return m && m->nnodes == 1 && c->hood->parallel > 0 && c->room / count_places(c) >= PLACE_STEP;
+}
+
+static bool fits_shared(const sk_call *c)
+{
+    return on_one_node(c) && (!sizes_known(c) || sk_call_bytes(c) <= c->room / count_places(c));
+}
+
+static bool fits_exposed(const sk_call *c)
+{
+    return on_one_node(c) && c->direct;
+}
+
+/* Of the busiest rank. */
+static int64_t most_neighbours(const sk_call *c)
+{
+    int64_t n = 0;
+    for (int i = 0; i < SK_NLEVELS; i++)
+        n += c->hood->load[SK_BY_DIRECT].messages[i];
+    return n;
+}
+
+/* Only what some rank may have to pack. Where sizes are not known no bound can be given that all
+ * ranks agree on. */
+static int64_t scratch_exposed(const sk_call *c)
+{
+    int64_t edges = 1 + most_neighbours(c) * c->hood->parallel, block = sk_call_bytes(c);
+    bool huge = block > INT64_MAX - PLACE_STEP;
+    return sizes_known(c) && block ? sk_room(edges, huge ? block : block + PLACE_STEP) : 0;
+}
+
+/* Short blocks of all ranks stand together: on few cache lines, and neighbours of neighbouring
+ * ranks are one copy. That pays with many neighbours, since all ranks are waited for. */
+static bool stand_together(const sk_call *c)
+{
+    return sk_neighbor_gathers(c) && sizes_known(c) && most_neighbours(c) >= MANY_NEIGHBOURS &&
+           sk_call_bytes(c) > 0 && sk_share_common(c, c->nranks * sk_call_bytes(c));
+}
+
+static void build_shared(sk_sched *s, const sk_call *c)
+{
+    sk_places at = places_for(c, false);
+    at.common = stand_together(c);
+    at.together = most_neighbours(c) >= SOME_NEIGHBOURS; /* else some await hardly anybody */
+    if (at.common)
+        at.room = c->nranks * at.bytes;
+    sk_neighbor_trade(s, c, at, false);
+}
+
+static void build_exposed(sk_sched *s, const sk_call *c)
+{
+    sk_neighbor_trade(s, c, places_for(c, true), true);
+}
+
+#define SHARED(COLL)                                                                               \
+    {                                                                                              \
+        .name = "shared", .coll = (COLL),                                                          \
+        .about = "through memory that node mates share; all neighbours on one node",               \
+        .fits = fits_shared, .build = build_shared,                                                \
+    }
+
+#define EXPOSED(COLL)                                                                              \
+    {                                                                                              \
+        .name = "exposed", .coll = (COLL),                                                         \
+        .about = "node mates read each other's buffers; long blocks, all neighbours on one node",  \
+        .fits = fits_exposed, .scratch = scratch_exposed, .build = build_exposed,                  \
+    }
+
+const sk_algo sk_neighbor_allgather_shared = SHARED(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgather_exposed = EXPOSED(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgatherv_shared = SHARED(SK_NEIGHBOR_ALLGATHERV);
+const sk_algo sk_neighbor_alltoall_shared = SHARED(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoall_exposed = EXPOSED(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoallv_shared = SHARED(SK_NEIGHBOR_ALLTOALLV);
+const sk_algo sk_neighbor_alltoallw_shared = SHARED(SK_NEIGHBOR_ALLTOALLW);

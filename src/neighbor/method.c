@@ -1,0 +1,28 @@
+#include "neighbor/method.h"
+
+#include <string.h>
+
+#define METHOD(ID, name) extern const sk_method sk_by_##name;
+#include "neighbor/methods.def"
+#undef METHOD
+
+static const sk_method *const table[] = {
+#define METHOD(ID, name) &sk_by_##name,
+#include "neighbor/methods.def"
+#undef METHOD
+};
+
+_Static_assert((int)SK_NMETHODS <= (int)SK_MOST_METHODS, "a party has room for every method");
+
+const sk_method *sk_method_get(sk_method_id id)
+{
+    return table[id];
+}
+
+sk_method_id sk_method_find(const char *name)
+{
+    int i = 0;
+    while (i < SK_NMETHODS && strcmp(table[i]->name, name) != 0)
+        i++;
+    return (sk_method_id)i;
+}

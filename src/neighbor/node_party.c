@@ -1,0 +1,142 @@
+/* node_party.c: the distributed form of the per-node method. The ranks of a node tell each other
+ * their neighbours, then each knows all blocks that leave and enter the node and so its own part:
+ * ranks per node - 1 messages sent by each rank, none of them over the network. */
+#include <stdlib.h>
+
+#include "neighbor/node.h"
+#include "neighbor/rankset.h"
+
+typedef struct node_party {
+    sk_party party;
+    const sk_graph *g;
+    const sk_machine *m;
+    const bool *idle;
+    sk_mates mates;
+    bool *heard; /* of each mate */
+    int missing;
+    int *room;
+} node_party;
+
+static sk_status make(node_party *n)
+{
+    int rank = n->party.rank;
+    sk_pattern **wanted = calloc((size_t)n->mates.n, sizeof(sk_pattern *));
+    sk_pattern *p = sk_pattern_new(n->party.nranks, rank);
+    sk_status st = wanted && p ? SK_OK : SK_NOMEM;
+    if (st == SK_OK) {
+        wanted[sk_mate_of(n->m, rank)] = p;
+        st = sk_node_fill(n->m, n->idle, &n->mates, wanted);
+    }
+    if (st == SK_OK)
+        st = sk_pattern_freeze(p);
+    free(wanted);
+    if (st != SK_OK) {
+        sk_pattern_free(p);
+        return st;
+    }
+    n->party.made[SK_BY_NODE] = p;
+    n->party.done = true;
+    return SK_OK;
+}
+
+static sk_status tell(const node_party *n, sk_talk *t)
+{
+    const sk_graph *g = n->g;
+    size_t len =
+        1 + sk_rankset_words(g->nranks, g->ntargets) + sk_rankset_words(g->nranks, g->nsources);
+    int32_t *words = malloc(len * sizeof *words);
+    if (!words)
+        return SK_NOMEM;
+    words[0] = n->party.phase;
+    size_t at = 1;
+    at += sk_rankset_put(words + at, g->nranks, g->targets, g->ntargets);
+    sk_rankset_put(words + at, g->nranks, g->sources, g->nsources);
+    sk_status st = SK_OK;
+    const int *mates = &n->m->order[n->m->node_first[n->mates.node]];
+    for (int i = 0; i < n->mates.n && st == SK_OK; i++)
+        if (mates[i] != g->rank)
+            st = t->send(t, mates[i], words, len);
+    free(words);
+    return st;
+}
+
+static sk_status start(sk_party *p, sk_talk *t)
+{
+    node_party *n = (node_party *)p;
+    const sk_graph *g = n->g;
+    int me = sk_mate_of(n->m, g->rank);
+    sk_status st = sk_mates_set(&n->mates, me, SK_TARGETS, g->targets, g->ntargets);
+    if (st == SK_OK)
+        st = sk_mates_set(&n->mates, me, SK_SOURCES, g->sources, g->nsources);
+    n->heard[me] = true;
+    if (st == SK_OK)
+        st = tell(n, t);
+    return st == SK_OK && n->missing == 0 ? make(n) : st;
+}
+
+/* One set of neighbours of a mate. */
+static sk_status read_set(node_party *n, int mate, int way, const int32_t **words, size_t *left)
+{
+    int many = 0, from = n->m->order[n->m->node_first[n->mates.node] + mate];
+    size_t used = sk_rankset_get(*words, *left, n->party.nranks, n->room, &many);
+    if (used == 0)
+        return SK_WIRE;
+    for (int i = 0; i < many; i++)
+        if (n->room[i] == from)
+            return SK_WIRE;
+    *words += used;
+    *left -= used;
+    return sk_mates_set(&n->mates, mate, way, n->room, many);
+}
+
+static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t len)
+{
+    (void)t;
+    node_party *n = (node_party *)p;
+    if (n->m->node[from] != n->mates.node)
+        return SK_WIRE;
+    int mate = sk_mate_of(n->m, from);
+    if (n->heard[mate])
+        return SK_WIRE;
+    words++, len--;
+    sk_status st = read_set(n, mate, SK_TARGETS, &words, &len);
+    if (st == SK_OK)
+        st = read_set(n, mate, SK_SOURCES, &words, &len);
+    if (st == SK_OK && len != 0)
+        st = SK_WIRE;
+    n->heard[mate] = true;
+    n->missing--;
+    return st == SK_OK && n->missing == 0 ? make(n) : st;
+}
+
+static void party_free(sk_party *p)
+{
+    node_party *n = (node_party *)p;
+    sk_mates_drop(&n->mates);
+    free(n->heard);
+    free(n->room);
+    free(n);
+}
+
+sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+{
+    static const sk_party_ops ops = {start, take, party_free};
+    node_party *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    if (sk_mates_init(&n->mates, m, m->node[g->rank]) != SK_OK) {
+        free(n);
+        return NULL;
+    }
+    n->party = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    n->g = g;
+    n->m = m;
+    n->idle = o->idle;
+    n->missing = n->mates.n - 1;
+    n->heard = calloc((size_t)n->mates.n, sizeof *n->heard);
+    n->room = malloc((size_t)g->nranks * sizeof *n->room);
+    if (n->heard && n->room)
+        return &n->party;
+    party_free(&n->party);
+    return NULL;
+}

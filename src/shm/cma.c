@@ -1,0 +1,29 @@
+#include "shm/cma.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+sk_peek_place sk_peek_here(const void *at)
+{
+    return (sk_peek_place){.at = (uint64_t)(uintptr_t)at, .pid = (int32_t)getpid()};
+}
+
+sk_status sk_peek(sk_peek_place from, int64_t skip, void *to, int64_t len)
+{
+    uintptr_t source = (uintptr_t)from.at + (uintptr_t)skip;
+    char *target = to;
+    while (len > 0) {
+        struct iovec here = {target, (size_t)len}, there = {(void *)source, (size_t)len};
+        ssize_t got = process_vm_readv(from.pid, &here, 1, &there, 1, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return SK_WIRE;
+        target += got;
+        source += (uintptr_t)got;
+        len -= got;
+    }
+    return SK_OK;
+}

@@ -1,0 +1,59 @@
+/* cart.c: grids as graphs, and the one rule of how their edges match.
+ *
+ * Slot 2i is the neighbour below in dimension i, slot 2i+1 the one above. What I send down, my
+ * neighbour gets from above: a block that leaves through slot k arrives in slot k^1. That matters
+ * only where both neighbours of a dimension are the same rank, that is in periodic dimensions of
+ * size 1 and 2; everywhere else the rank alone says which slot is meant. MPI 4.0 (section 8.6, and
+ * in annex B as a correction of MPI 3.1) says it with one tag per direction. */
+#include "topo/cart.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "topo/graph.h"
+
+int sk_cart_match(int slot)
+{
+    return slot ^ 1;
+}
+
+/* The rank one step along a dimension, whose neighbouring coordinates are `stride` ranks apart. */
+static int step(int rank, int size, bool periodic, int stride, int by)
+{
+    int at = rank / stride % size, to = at + by;
+    if (to < 0 || to >= size) {
+        if (!periodic)
+            return SK_NOBODY;
+        to = (to + size) % size;
+    }
+    return rank + (to - at) * stride;
+}
+
+sk_status sk_graph_cart(int ndims, const int *dims, const int *periods, int rank, sk_graph **out)
+{
+    if (ndims < 0 || ndims > INT_MAX / 2)
+        return SK_BADARG;
+    int64_t nranks = 1;
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] < 1)
+            return SK_BADARG;
+        nranks *= dims[i];
+        if (nranks > INT_MAX)
+            return SK_TOOBIG;
+    }
+    if (rank < 0 || rank >= nranks)
+        return SK_BADARG;
+
+    int *slots = calloc(ndims ? 2 * (size_t)ndims : 1, sizeof *slots);
+    if (!slots)
+        return SK_NOMEM;
+    int stride = (int)nranks;
+    for (int i = 0; i < ndims; i++) {
+        stride /= dims[i];
+        for (int up = 0; up < 2; up++)
+            slots[2 * i + up] = step(rank, dims[i], periods[i], stride, up ? 1 : -1);
+    }
+    sk_status st = sk_graph_new((int)nranks, rank, 2 * ndims, slots, 2 * ndims, slots, true, out);
+    free(slots);
+    return st;
+}

@@ -1,0 +1,166 @@
+/* machine.c: from seats to places. Two sorts: the first brings the ranks of a socket together and
+ * finds the lowest rank of each socket and node, the second orders by these. O(n log n). */
+#include "topo/machine.h"
+
+#include <stdlib.h>
+
+typedef struct sitter {
+    sk_seat seat;
+    int rank;
+    int node_low, socket_low; /* lowest rank of its node and of its socket */
+} sitter;
+
+const char *sk_level_name(sk_level level)
+{
+    static const char *const names[SK_NLEVELS] = {"socket", "node", "net"};
+    return names[level];
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_seat(const void *pa, const void *pb)
+{
+    const sitter *a = pa, *b = pb;
+    int c = compare(a->seat.node, b->seat.node);
+    if (!c)
+        c = compare(a->seat.socket, b->seat.socket);
+    return c ? c : compare(a->rank, b->rank);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+    const sitter *a = pa, *b = pb;
+    int c = compare(a->node_low, b->node_low);
+    if (!c)
+        c = compare(a->socket_low, b->socket_low);
+    if (!c)
+        c = compare(a->seat.core, b->seat.core);
+    return c ? c : compare(a->rank, b->rank);
+}
+
+/* The lowest ranks, of sitters sorted by seat. */
+static void find_lowest(sitter *s, int n)
+{
+    for (int i = 0, end; i < n; i = end) {
+        int low = s[i].rank;
+        for (end = i; end < n && s[end].seat.node == s[i].seat.node; end++) {
+            bool first = end == i || s[end].seat.socket != s[end - 1].seat.socket;
+            s[end].socket_low = first ? s[end].rank : s[end - 1].socket_low;
+            low = s[end].rank < low ? s[end].rank : low;
+        }
+        for (int k = i; k < end; k++)
+            s[k].node_low = low;
+    }
+}
+
+/* A socket's lowest rank names it within the whole machine, as a node's does. */
+static bool new_node(const sitter *s, int i)
+{
+    return i == 0 || s[i].node_low != s[i - 1].node_low;
+}
+
+static bool new_socket(const sitter *s, int i)
+{
+    return i == 0 || s[i].socket_low != s[i - 1].socket_low;
+}
+
+/* An empty machine with room for its arrays behind it: one allocation. */
+static sk_machine *room(int nranks, int nnodes, int nsockets)
+{
+    size_t n = (size_t)nranks, ints = 7 * n + (size_t)nnodes + (size_t)nsockets + 2;
+    sk_machine *m = calloc(1, sizeof *m + ints * sizeof(int));
+    if (!m)
+        return NULL;
+    m->node = (int *)(m + 1);
+    m->socket = m->node + n;
+    m->core = m->socket + n;
+    m->order = m->core + n;
+    m->place = m->order + n;
+    m->mates = m->place + n;
+    m->mate = m->mates + n;
+    m->node_first = m->mate + n;
+    m->socket_first = m->node_first + nnodes + 1;
+    m->nranks = nranks;
+    return m;
+}
+
+static int widest(const int *first, int n)
+{
+    int most = 0;
+    for (int i = 0; i < n; i++)
+        most = first[i + 1] - first[i] > most ? first[i + 1] - first[i] : most;
+    return most;
+}
+
+/* Ranks come in rising order to their nodes. */
+static void count_mates(sk_machine *m)
+{
+    for (int rank = 0; rank < m->nranks; rank++) {
+        int *seen = &m->mate[m->node_first[m->node[rank]]]; /* a count, until it is overwritten */
+        m->mates[m->node_first[m->node[rank]] + (*seen)++] = rank;
+    }
+    for (int i = 0; i < m->nnodes; i++)
+        for (int k = m->node_first[i]; k < m->node_first[i + 1]; k++)
+            m->mate[m->mates[k]] = k - m->node_first[i];
+}
+
+/* Sitters sorted by place take their places. */
+static void sit_down(sk_machine *m, const sitter *s)
+{
+    m->in_order = true;
+    for (int i = 0; i < m->nranks; i++) {
+        if (new_node(s, i))
+            m->node_first[m->nnodes++] = i;
+        if (new_socket(s, i))
+            m->socket_first[m->nsockets++] = i;
+        int rank = s[i].rank;
+        m->order[i] = rank;
+        m->place[rank] = i;
+        m->node[rank] = m->nnodes - 1;
+        m->socket[rank] = m->nsockets - 1;
+        m->core[rank] = s[i].seat.core;
+        m->in_order &= rank == i;
+    }
+    m->node_first[m->nnodes] = m->nranks;
+    m->socket_first[m->nsockets] = m->nranks;
+    count_mates(m);
+    m->most_on_node = widest(m->node_first, m->nnodes);
+    m->most_on_socket = widest(m->socket_first, m->nsockets);
+}
+
+sk_status sk_machine_new(int nranks, const sk_seat *seats, int cores, sk_machine **out)
+{
+    if (nranks < 1 || cores < 0)
+        return SK_BADARG;
+    size_t n = (size_t)nranks;
+    sitter *s = calloc(n, sizeof *s);
+    if (!s)
+        return SK_NOMEM;
+    for (int r = 0; r < nranks; r++)
+        s[r] = (sitter){.seat = seats[r], .rank = r};
+    qsort(s, n, sizeof *s, by_seat);
+    find_lowest(s, nranks);
+    qsort(s, n, sizeof *s, by_place);
+
+    int nnodes = 0, nsockets = 0;
+    for (int i = 0; i < nranks; i++) {
+        nnodes += new_node(s, i);
+        nsockets += new_socket(s, i);
+    }
+    sk_machine *m = room(nranks, nnodes, nsockets);
+    if (m) {
+        sit_down(m, s);
+        m->cores = cores;
+        *out = m;
+    }
+    free(s);
+    return m ? SK_OK : SK_NOMEM;
+}
+
+void sk_machine_free(sk_machine *m)
+{
+    free(m);
+}

@@ -1,0 +1,142 @@
+#include "topo/rename.h"
+
+#include <stdlib.h>
+
+const char *sk_mapping_name(sk_mapping mapping)
+{
+    static const char *const names[] = {"sequential", "round-robin", "round-robin by socket",
+                                        "irregular"};
+    return names[mapping];
+}
+
+const char *sk_wants_name(sk_wants wants)
+{
+    static const char *const names[] = {"any", "sequential", "round-robin"};
+    return names[wants];
+}
+
+int sk_rename_sq(int rank, int nodes, int on_node)
+{
+    int64_t p = (int64_t)nodes * on_node;
+    return (int)((int64_t)rank * on_node % p + rank / nodes);
+}
+
+int sk_rename_rr(int rank, int nodes, int on_node)
+{
+    return sk_rename_sq(rank, on_node, nodes);
+}
+
+/* Are the ranks dealt, one by one, over `parts` parts of the machine that stand in order of place
+ * and have `most` ranks at most? */
+static bool dealt(const sk_machine *m, int parts, int most)
+{
+    if ((int64_t)parts * most != m->nranks)
+        return false;
+    for (int r = 0; r < m->nranks; r++)
+        if (m->place[r] != sk_rename_sq(r, parts, most))
+            return false;
+    return true;
+}
+
+sk_mapping sk_mapping_of(const sk_machine *m)
+{
+    if (m->in_order && (int64_t)m->nnodes * m->most_on_node == m->nranks)
+        return SK_MAP_SEQUENTIAL;
+    if (dealt(m, m->nnodes, m->most_on_node))
+        return SK_MAP_ROUND_ROBIN;
+    if (dealt(m, m->nsockets, m->most_on_socket))
+        return SK_MAP_ROUND_ROBIN_SOCKET;
+    return SK_MAP_IRREGULAR;
+}
+
+/* An empty permutation with its arrays behind it: one allocation. */
+static sk_rename *room(int nranks, sk_wants wants, int **name_of, int **rank_of)
+{
+    size_t n = (size_t)nranks;
+    sk_rename *r = calloc(1, sizeof *r + 2 * n * sizeof(int));
+    if (!r)
+        return NULL;
+    *name_of = (int *)(r + 1);
+    *rank_of = *name_of + n;
+    *r = (sk_rename){.order = wants, .nranks = nranks, .name_of = *name_of, .rank_of = *rank_of};
+    return r;
+}
+
+static void deal(const sk_machine *m, int *rank_of)
+{
+    int name = 0;
+    for (int k = 0; k < m->most_on_node; k++)
+        for (int i = 0; i < m->nnodes; i++)
+            if (m->node_first[i] + k < m->node_first[i + 1])
+                rank_of[name++] = m->order[m->node_first[i] + k];
+}
+
+sk_status sk_rename_by_place(const sk_machine *m, sk_wants wants, sk_rename **out)
+{
+    int *name_of, *rank_of;
+    sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
+    if (!r)
+        return SK_NOMEM;
+    if (wants == SK_WANTS_ROUND_ROBIN)
+        deal(m, rank_of);
+    else
+        for (int i = 0; i < m->nranks; i++)
+            rank_of[i] = wants == SK_WANTS_SEQUENTIAL ? m->order[i] : i;
+    for (int i = 0; i < m->nranks; i++)
+        name_of[rank_of[i]] = i;
+    *out = r;
+    return SK_OK;
+}
+
+typedef int formula(int rank, int nodes, int on_node);
+
+static sk_status by_formula(const sk_machine *m, sk_wants wants, formula *f, int parts,
+                            sk_rename **out)
+{
+    int *name_of, *rank_of;
+    sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
+    if (!r)
+        return SK_NOMEM;
+    for (int i = 0; i < m->nranks; i++) {
+        name_of[i] = f(i, parts, m->nranks / parts);
+        rank_of[name_of[i]] = i;
+    }
+    *out = r;
+    return SK_OK;
+}
+
+static bool changes_nothing(const sk_rename *r)
+{
+    for (int i = 0; i < r->nranks; i++)
+        if (r->name_of[i] != i)
+            return false;
+    return true;
+}
+
+sk_status sk_rename_new(const sk_machine *m, sk_wants wants, sk_rename **out)
+{
+    sk_mapping is = sk_mapping_of(m);
+    bool sequential = wants == SK_WANTS_SEQUENTIAL, dealt = wants == SK_WANTS_ROUND_ROBIN;
+    sk_rename *r = NULL;
+    sk_status st;
+    if (sequential && is == SK_MAP_ROUND_ROBIN)
+        st = by_formula(m, wants, sk_rename_sq, m->nnodes, &r);
+    else if (sequential && is == SK_MAP_ROUND_ROBIN_SOCKET)
+        st = by_formula(m, wants, sk_rename_sq, m->nsockets, &r);
+    else if (dealt && is == SK_MAP_SEQUENTIAL)
+        st = by_formula(m, wants, sk_rename_rr, m->nnodes, &r);
+    else
+        st = sk_rename_by_place(m, wants, &r);
+    if (st == SK_OK && changes_nothing(r)) {
+        sk_rename_free(r);
+        r = NULL;
+    }
+    if (st == SK_OK)
+        *out = r;
+    return st;
+}
+
+void sk_rename_free(sk_rename *r)
+{
+    free(r);
+}
