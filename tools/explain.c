@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/shm.h"
 #include "commands.h"
 #include "explain_args.h"
 #include "explain_machine.h"
 #include "explain_neighbor.h"
 #include "option.h"
 #include "select/renames.h"
+#include "shm/shm.h"
 #include "tally.h"
 
 /* What is explained: the call, and how it is served. */
@@ -146,9 +146,8 @@ static int read_machine(scene *x)
     if (sk_machine_parse(text, x->args.shape.nranks, &x->machine, err, sizeof err) != SK_OK)
         return sk_bad_use("explain", "%s", err);
     x->args.shape.machine = x->machine;
-    sk_board_bytes(x->machine->most_on_node,
-                   sk_settings_int(sk_select_settings(x->select), SK_SET_SHM),
-                   &x->args.shape.shared);
+    sk_shm_bytes(x->machine->most_on_node,
+                 sk_settings_int(sk_select_settings(x->select), SK_SET_SHM), &x->args.shape.shared);
     return -1;
 }
 

@@ -3,12 +3,12 @@
 #ifndef SK_EXPLAIN_NEIGHBOR_H
 #define SK_EXPLAIN_NEIGHBOR_H
 
-#include "coll/call.h"
 #include "base/settings.h"
+#include "coll/call.h"
 #include "neighbor/cost/model.h"
 #include "neighbor/cost/predict.h"
-#include "topo/whole.h"
 #include "neighbor/method.h"
+#include "topo/whole.h"
 
 /* The command; argv[0] is "neighbor". Returns the exit status. */
 int sk_explain_neighbor(int argc, char **argv);

@@ -42,7 +42,7 @@ static void print_scene(const sk_neighbor_scene *s)
            all, (double)all / p, s->size.most);
     for (int k = 0; k < SK_NLEVELS; k++)
         printf(" %s %.1f %%%s", sk_level_name((sk_level)k),
-               all ? 100 * (double)s->size.near[k] / (double)all : 0,
+               all ? 100 * (double)s->size.intra[k] / (double)all : 0,
                k + 1 < SK_NLEVELS ? "," : "\n");
     printf("machine  %d nodes, %d sockets; up to %d ranks on a node, %d on a socket%s\n", m->nnodes,
            m->nsockets, m->most_on_node, m->most_on_socket,
@@ -51,7 +51,7 @@ static void print_scene(const sk_neighbor_scene *s)
     for (int k = 0; k < SK_NLEVELS; k++)
         printf(" %s:%.4gus,%.4gGB", sk_level_name((sk_level)k), 1e6 * c->alpha[k],
                1e-9 / c->beta[k]);
-    printf(" turn:%.4gus\n", 1e6 * c->turn);
+    printf(" turn:%.4gus\n", 1e6 * c->epoch);
 }
 
 /* One table: messages, or blocks in bytes. */

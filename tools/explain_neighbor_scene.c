@@ -62,7 +62,7 @@ static sk_status measure(sk_neighbor_scene *s)
             s->size.most = more;
         sk_whole_targets(g, r, targets);
         for (int i = 0; i < out; i++)
-            s->size.near[sk_machine_level(s->machine, r, targets[i])]++;
+            s->size.intra[sk_machine_level(s->machine, r, targets[i])]++;
     }
     s->args.opts.idle = s->idle;
     free(targets);

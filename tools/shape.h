@@ -2,8 +2,8 @@
 #ifndef SK_SHAPE_H
 #define SK_SHAPE_H
 
-#include "coll/call.h"
 #include "base/arena.h"
+#include "coll/call.h"
 
 typedef struct sk_shape {
     sk_coll coll;
@@ -12,7 +12,7 @@ typedef struct sk_shape {
     int64_t elem_size; /* bytes */
     bool ordered;
     const sk_machine *machine; /* NULL: not known */
-    int64_t shared;            /* bytes of a bay that its ranks share; 0: no shared memory */
+    int64_t shared;            /* bytes of a slot that its ranks share; 0: no shared memory */
 } sk_shape;
 
 /* A neighbourhood collective by its name, also without its "neighbor_"; SK_NCOLLS when it is none.

@@ -68,7 +68,7 @@ static sk_status make(const char *args, int nranks, void **state, char *err, siz
 }
 
 /* Is coordinate x of a side within the window round the coordinate `at`? */
-static bool near(int x, int at, int side, int radius)
+static bool intra(int x, int at, int side, int radius)
 {
     int apart = abs(x - at);
     return apart <= radius || side - apart <= radius;
@@ -81,12 +81,12 @@ static int widen(int *ranks, int n, int side, int at, int radius)
 {
     int window = 0;
     for (int x = 0; x < side; x++)
-        window += near(x, at, side, radius);
+        window += intra(x, at, side, radius);
     int *end = ranks + (int64_t)n * window;
     for (int i = n - 1; i >= 0; i--) {
         int base = ranks[i];
         for (int x = side - 1; x >= 0; x--)
-            if (near(x, at, side, radius))
+            if (intra(x, at, side, radius))
                 *--end = base * side + x;
     }
     return n * window;

@@ -1,4 +1,4 @@
-/* local_wire.c: one queue per pair of ranks, holding either sends or receives that wait for their
+/* inproc_wire.c: one queue per pair of ranks, holding either sends or receives that wait for their
  * partner, and one queue of ranks that can go on: a run costs time in its messages, not in polls.
  */
 #include "lab/inproc/inproc.h"
@@ -15,7 +15,7 @@ struct waiting {
     int64_t *got;
     uint32_t pair;
     uint32_t next; /* index + 1, as everywhere here: 0 is none */
-    bool send, near, live;
+    bool send, intra, live;
 };
 
 struct pair {
@@ -25,7 +25,7 @@ struct pair {
 typedef struct waiting waiting;
 typedef struct pair pair;
 
-int64_t sk_local_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *place)
+int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *place)
 {
     if (t->contig) {
         *place = k;
@@ -38,7 +38,7 @@ int64_t sk_local_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *plac
     return run < len - k ? run : len - k;
 }
 
-static void move(const sk_local *l, void *to, const void *from, int64_t n)
+static void move(const sk_inproc *l, void *to, const void *from, int64_t n)
 {
     if (l->hooks.move)
         l->hooks.move(l->hooks.ctx, to, from, n);
@@ -46,12 +46,12 @@ static void move(const sk_local *l, void *to, const void *from, int64_t n)
         memmove(to, from, (size_t)n);
 }
 
-void sk_local_carry(const sk_local *l, const sk_type *ft, sk_part from, const sk_type *tt,
-                    sk_part to, int64_t len, bool reduce)
+void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const sk_type *tt,
+                     sk_part to, int64_t len, bool reduce)
 {
     for (int64_t k = 0, n; k < len; k += n) {
         int64_t fp, tp;
-        int64_t fn = sk_local_stretch(ft, k, len, &fp), tn = sk_local_stretch(tt, k, len, &tp);
+        int64_t fn = sk_inproc_stretch(ft, k, len, &fp), tn = sk_inproc_stretch(tt, k, len, &tp);
         n = fn < tn ? fn : tn;
         const char *f = (const char *)from.at + fp;
         char *t = (char *)to.at + tp;
@@ -62,7 +62,7 @@ void sk_local_carry(const sk_local *l, const sk_type *ft, sk_part from, const sk
     }
 }
 
-void sk_local_wake(sk_local *l, local_wire *w)
+void sk_inproc_wake(sk_inproc *l, inproc_wire *w)
 {
     if (w->queued)
         return;
@@ -70,15 +70,15 @@ void sk_local_wake(sk_local *l, local_wire *w)
     l->ready[(l->ready_first + l->ready_count++) % l->nranks] = w->rank;
 }
 
-static void end_transfer(sk_local *l, local_wire *w)
+static void end_transfer(sk_inproc *l, inproc_wire *w)
 {
     if (--w->open == 0)
-        sk_local_wake(l, w);
+        sk_inproc_wake(l, w);
 }
 
-static void meet(sk_local *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
+static void meet(sk_inproc *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
 {
-    local_wire *s = &l->wires[src], *d = &l->wires[dst];
+    inproc_wire *s = &l->wires[src], *d = &l->wires[dst];
     int64_t len = from.len < to.len ? from.len : to.len;
     sk_status st = SK_OK;
     if (from.len > to.len)
@@ -89,7 +89,7 @@ static void meet(sk_local *l, int src, sk_part from, int dst, sk_part to, int64_
         d->status = st;
     if (l->hooks.match)
         l->hooks.match(l->hooks.ctx, src, dst, len);
-    sk_local_carry(l, &s->types[from.type], from, &d->types[to.type], to, len, false);
+    sk_inproc_carry(l, &s->types[from.type], from, &d->types[to.type], to, len, false);
     if (got)
         *got = len;
     l->messages++;
@@ -97,7 +97,7 @@ static void meet(sk_local *l, int src, sk_part from, int dst, sk_part to, int64_
     end_transfer(l, d);
 }
 
-static waiting *pool_take(sk_local *l, uint32_t *index)
+static waiting *pool_take(sk_inproc *l, uint32_t *index)
 {
     if (l->pool_free) {
         *index = l->pool_free;
@@ -116,14 +116,14 @@ static waiting *pool_take(sk_local *l, uint32_t *index)
     return &l->pool[*index - 1];
 }
 
-void sk_local_next_round(local_wire *w)
+void sk_inproc_next_round(inproc_wire *w)
 {
     if (w->fresh && w->world->hooks.round_over)
         w->world->hooks.round_over(w->world->hooks.ctx, w->rank);
     w->fresh = false;
 }
 
-sk_status sk_local_complain(sk_local *l, const char *format, ...)
+sk_status sk_inproc_complain(sk_inproc *l, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -133,26 +133,26 @@ sk_status sk_local_complain(sk_local *l, const char *format, ...)
     return SK_WIRE;
 }
 
-static sk_status post(local_wire *w, int src, int dst, waiting mine)
+static sk_status post(inproc_wire *w, int src, int dst, waiting mine)
 {
-    sk_local *l = w->world;
-    sk_local_next_round(w);
-    sk_status ok = mine.send ? sk_local_may_read(w, mine.part) : sk_local_may_write(w, mine.part);
+    sk_inproc *l = w->world;
+    sk_inproc_next_round(w);
+    sk_status ok = mine.send ? sk_inproc_may_read(w, mine.part) : sk_inproc_may_write(w, mine.part);
     if (ok != SK_OK)
         return ok;
     if (src < 0 || src >= l->nranks || dst < 0 || dst >= l->nranks)
         return SK_BADARG;
-    if (mine.near && (!w->node || l->wires[src].node != l->wires[dst].node))
-        return sk_local_complain(l, "ranks %d and %d are no mates", src, dst);
+    if (mine.intra && (!w->node || l->wires[src].node != l->wires[dst].node))
+        return sk_inproc_complain(l, "ranks %d and %d are no mates", src, dst);
     mine.pair = (uint32_t)dst * (uint32_t)l->nranks + (uint32_t)src;
     mine.live = true;
     pair *q = &l->pairs[mine.pair];
     uint32_t index = q->first;
     if (index && l->pool[index - 1].send != mine.send) {
         waiting other = l->pool[index - 1];
-        if (other.near != mine.near)
-            return sk_local_complain(l, "a message from rank %d to rank %d is near to one of them",
-                                     src, dst);
+        if (other.intra != mine.intra)
+            return sk_inproc_complain(l, "a message from rank %d to rank %d is near to one of them",
+                                      src, dst);
         q->first = other.next;
         l->pool[index - 1].next = l->pool_free;
         l->pool[index - 1].live = false;
@@ -179,37 +179,37 @@ static sk_status post(local_wire *w, int src, int dst, waiting mine)
 
 static sk_status op_send(sk_wire *w, sk_part from, int peer)
 {
-    local_wire *lw = (local_wire *)w;
+    inproc_wire *lw = (inproc_wire *)w;
     return post(lw, lw->rank, peer, (waiting){.part = from, .send = true});
 }
 
 static sk_status op_recv(sk_wire *w, sk_part to, int peer, int64_t *got)
 {
-    local_wire *lw = (local_wire *)w;
+    inproc_wire *lw = (inproc_wire *)w;
     return post(lw, peer, lw->rank, (waiting){.part = to, .got = got});
 }
 
-static sk_status near_send(sk_wire *w, sk_part from, int peer)
+static sk_status intra_send(sk_wire *w, sk_part from, int peer)
 {
-    local_wire *lw = (local_wire *)w;
-    return post(lw, lw->rank, peer, (waiting){.part = from, .send = true, .near = true});
+    inproc_wire *lw = (inproc_wire *)w;
+    return post(lw, lw->rank, peer, (waiting){.part = from, .send = true, .intra = true});
 }
 
-static sk_status near_recv(sk_wire *w, sk_part to, int peer)
+static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
 {
-    local_wire *lw = (local_wire *)w;
-    return post(lw, peer, lw->rank, (waiting){.part = to, .near = true});
+    inproc_wire *lw = (inproc_wire *)w;
+    return post(lw, peer, lw->rank, (waiting){.part = to, .intra = true});
 }
 
 /* Never waits, whatever `block` says: the other ranks live in the same thread. */
 static sk_status op_finish(sk_wire *w, bool block)
 {
     (void)block;
-    local_wire *lw = (local_wire *)w;
+    inproc_wire *lw = (inproc_wire *)w;
     if (lw->open)
         return SK_AGAIN;
     lw->fresh = true;
-    sk_local_next_round(lw);
+    sk_inproc_next_round(lw);
     sk_status st = lw->status;
     lw->status = SK_OK;
     return st;
@@ -217,34 +217,34 @@ static sk_status op_finish(sk_wire *w, bool block)
 
 static sk_status op_copy(sk_wire *w, sk_part from, sk_part to)
 {
-    local_wire *lw = (local_wire *)w;
+    inproc_wire *lw = (inproc_wire *)w;
     if (from.len != to.len)
         return SK_BADARG;
-    sk_status ok = sk_local_may_read(lw, from);
-    ok = ok ? ok : sk_local_may_write(lw, to);
+    sk_status ok = sk_inproc_may_read(lw, from);
+    ok = ok ? ok : sk_inproc_may_write(lw, to);
     if (ok != SK_OK)
         return ok;
-    sk_local_carry(lw->world, &lw->types[from.type], from, &lw->types[to.type], to, to.len, false);
+    sk_inproc_carry(lw->world, &lw->types[from.type], from, &lw->types[to.type], to, to.len, false);
     return SK_OK;
 }
 
 static sk_status op_reduce(sk_wire *w, sk_part in, sk_part inout)
 {
-    local_wire *lw = (local_wire *)w;
+    inproc_wire *lw = (inproc_wire *)w;
     if (in.len != inout.len || in.type != inout.type || !lw->world->hooks.reduce)
         return SK_BADARG;
-    sk_status ok = sk_local_may_read(lw, in);
-    ok = ok ? ok : sk_local_may_read(lw, inout);
-    ok = ok ? ok : sk_local_may_write(lw, inout);
+    sk_status ok = sk_inproc_may_read(lw, in);
+    ok = ok ? ok : sk_inproc_may_read(lw, inout);
+    ok = ok ? ok : sk_inproc_may_write(lw, inout);
     if (ok != SK_OK)
         return ok;
-    sk_local_carry(lw->world, &lw->types[in.type], in, &lw->types[in.type], inout, in.len, true);
+    sk_inproc_carry(lw->world, &lw->types[in.type], in, &lw->types[in.type], inout, in.len, true);
     return SK_OK;
 }
 
-sk_local *sk_local_new(int nranks, const sk_local_hooks *hooks)
+sk_inproc *sk_inproc_new(int nranks, const sk_inproc_hooks *hooks)
 {
-    sk_local *l = nranks > 0 ? calloc(1, sizeof *l) : NULL;
+    sk_inproc *l = nranks > 0 ? calloc(1, sizeof *l) : NULL;
     if (!l)
         return NULL;
     size_t n = (size_t)nranks;
@@ -255,13 +255,13 @@ sk_local *sk_local_new(int nranks, const sk_local_hooks *hooks)
     l->pairs = calloc(n * n, sizeof *l->pairs);
     l->ready = calloc(n, sizeof *l->ready);
     if (!l->wires || !l->pairs || !l->ready) {
-        sk_local_free(l);
+        sk_inproc_free(l);
         return NULL;
     }
     return l;
 }
 
-void sk_local_free(sk_local *l)
+void sk_inproc_free(sk_inproc *l)
 {
     if (!l)
         return;
@@ -272,7 +272,7 @@ void sk_local_free(sk_local *l)
     free(l);
 }
 
-sk_wire *sk_local_wire(sk_local *l, int rank, const sk_type *types)
+sk_wire *sk_inproc_wire(sk_inproc *l, int rank, const sk_type *types)
 {
     static const sk_wire_ops ops = {
         .send = op_send,
@@ -280,25 +280,25 @@ sk_wire *sk_local_wire(sk_local *l, int rank, const sk_type *types)
         .finish = op_finish,
         .copy = op_copy,
         .reduce = op_reduce,
-        .open = sk_local_open,
-        .bay = sk_local_bay,
-        .publish = sk_local_publish,
-        .expose = sk_local_expose,
-        .await = sk_local_await,
-        .await_rank = sk_local_await_rank,
-        .fold = sk_local_fold,
-        .join = sk_local_join,
-        .read = sk_local_read,
-        .settle = sk_local_settle,
-        .pass = sk_local_pass,
+        .open = sk_inproc_open,
+        .slot = sk_inproc_slot,
+        .post = sk_inproc_post,
+        .export = sk_inproc_export,
+        .await = sk_inproc_await,
+        .await_rank = sk_inproc_await_rank,
+        .fold = sk_inproc_fold,
+        .join = sk_inproc_join,
+        .read = sk_inproc_read,
+        .quiesce = sk_inproc_quiesce,
+        .release = sk_inproc_release,
     };
-    static const sk_near_ops near = {.send = near_send, .recv = near_recv};
-    l->wires[rank] = (local_wire){
-        .wire.ops = &ops, .wire.near = &near, .world = l, .types = types, .rank = rank};
+    static const sk_intra_ops intra = {.send = intra_send, .recv = intra_recv};
+    l->wires[rank] = (inproc_wire){
+        .wire.ops = &ops, .wire.intra = &intra, .world = l, .types = types, .rank = rank};
     return &l->wires[rank].wire;
 }
 
-static void sweep(sk_local *l)
+static void sweep(sk_inproc *l)
 {
     for (uint32_t i = 0; i < l->pool_used; i++)
         if (l->pool[i].live)
@@ -310,16 +310,16 @@ static void sweep(sk_local *l)
     }
 }
 
-sk_status sk_local_run(sk_local *l, sk_run *runs)
+sk_status sk_inproc_run(sk_inproc *l, sk_run *runs)
 {
     l->messages = 0;
     l->stuck = l->nranks;
     l->why[0] = '\0';
-    sk_status st = sk_local_begin_turns(l, runs);
+    sk_status st = sk_inproc_begin_epochs(l, runs);
     if (st != SK_OK)
         return st;
     for (int r = 0; r < l->nranks; r++)
-        sk_local_wake(l, &l->wires[r]);
+        sk_inproc_wake(l, &l->wires[r]);
     while (l->ready_count) {
         int r = l->ready[l->ready_first];
         l->ready_first = (l->ready_first + 1) % l->nranks;
@@ -327,29 +327,29 @@ sk_status sk_local_run(sk_local *l, sk_run *runs)
         l->wires[r].queued = false;
         bool over = runs[r].round == runs[r].sched->nrounds && runs[r].sched->nrounds;
         if (!over && sk_run_poll(&runs[r]) != SK_AGAIN) {
-            sk_local_next_round(&l->wires[r]);
+            sk_inproc_next_round(&l->wires[r]);
             runs[r].status = runs[r].status ? runs[r].status : l->wires[r].broken;
             l->stuck--;
         }
     }
-    sk_local_end_turns(l, runs);
+    sk_inproc_end_epochs(l, runs);
     for (int r = 0; r < l->nranks && !st; r++)
         st = runs[r].status;
     sweep(l);
     return st || !l->stuck ? st : SK_DEADLOCK;
 }
 
-int sk_local_stuck(const sk_local *l)
+int sk_inproc_stuck(const sk_inproc *l)
 {
     return l->stuck;
 }
 
-const char *sk_local_why(const sk_local *l)
+const char *sk_inproc_why(const sk_inproc *l)
 {
     return l->why;
 }
 
-int64_t sk_local_messages(const sk_local *l)
+int64_t sk_inproc_messages(const sk_inproc *l)
 {
     return l->messages;
 }

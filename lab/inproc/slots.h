@@ -1,22 +1,22 @@
-/* local_bays.h: the bays of one run over the in-process wire, and who did what with them. */
-#ifndef SK_LOCAL_BAYS_H
-#define SK_LOCAL_BAYS_H
+/* inproc_slots.h: the slots of one run over the in-process wire, and who did what with them. */
+#ifndef SK_LOCAL_SLOTS_H
+#define SK_LOCAL_SLOTS_H
 
 #include "lab/inproc/inproc_inner.h"
 
-/* Turns are the same at all mates, or the run is refused. */
-typedef struct local_node {
-    const int *mates; /* ranks */
+/* Epochs are the same at all local ranks, or the run is refused. */
+typedef struct inproc_node {
+    const int *local_ranks; /* ranks */
     int n;
-    const sk_turn_room *turns;
+    const sk_epoch_room *epochs;
     uint32_t nturns;
-    int64_t *first;           /* of each turn, and the end: where its bays start, in all bays */
-    unsigned char *opened;    /* [turn * n + mate] */
-    unsigned char *published; /* the same */
-    unsigned char *seen;      /* [(turn * n + by) * n + mate]: awaited it */
-    sk_part *joined;          /* [turn], in bays */
-    int *joins;               /* [turn], how many mates did */
-} local_node;
+    int64_t *first;        /* of each epoch, and the end: where its slots start, in all slots */
+    unsigned char *opened; /* [epoch * n + local rank] */
+    unsigned char *posted; /* the same */
+    unsigned char *seen;   /* [(epoch * n + by) * n + local rank]: awaited it */
+    sk_part *joined;       /* [epoch], in slots */
+    int *joins;            /* [epoch], how many local ranks did */
+} inproc_node;
 
 typedef struct exposure {
     const void *place;
@@ -24,35 +24,35 @@ typedef struct exposure {
     int64_t len;
 } exposure;
 
-typedef struct local_turns {
-    local_node *nodes;
+typedef struct inproc_epochs {
+    inproc_node *nodes;
     int nnodes;
-    char *bays;
+    char *slots;
     int64_t bytes;
-    uint16_t *writer; /* of each byte of bays: mate + 1; 0: nobody */
-    exposure *exposed;
-    int64_t nexposed, exposed_cap;
-    bool own; /* the memory of the bays */
-} local_turns;
+    uint16_t *writer; /* of each byte of slots: local rank + 1; 0: nobody */
+    exposure *single_copy;
+    int64_t nexposed, single_copy_cap;
+    bool own; /* the memory of the slots */
+} inproc_epochs;
 
-int64_t sk_local_bay_stride(int64_t room);
+int64_t sk_inproc_slot_stride(int64_t room);
 
-/* The turns of a node: those of a mate that has a part in all of them, if one has. `view`: of a
+/* The epochs of a node: those of a local rank that has a part in all of them, if one has. `view`: of a
  * rank. */
-typedef const struct sk_sched_view *sk_local_view(const void *of, int rank);
-const struct sk_sched_view *sk_local_turns_of(const sk_machine *m, int node, sk_local_view *view,
-                                              const void *of);
-sk_local_view sk_local_run_view; /* of an array of runs */
+typedef const struct sk_sched_view *sk_inproc_view(const void *of, int rank);
+const struct sk_sched_view *sk_inproc_epochs_of(const sk_machine *m, int node, sk_inproc_view *view,
+                                                const void *of);
+sk_inproc_view sk_inproc_run_view; /* of an array of runs */
 
-/* Where the bay of a mate, or of n, the common one, stands. */
-static inline char *sk_local_bay_at(const local_turns *t, const local_node *n, uint32_t turn,
-                                    int mate)
+/* Where the slot of a local rank, or of n, the common one, stands. */
+static inline char *sk_inproc_slot_at(const inproc_epochs *t, const inproc_node *n, uint32_t epoch,
+                                      int local_rank)
 {
-    return t->bays + n->first[turn] + mate * sk_local_bay_stride(n->turns[turn].room);
+    return t->slots + n->first[epoch] + local_rank * sk_inproc_slot_stride(n->epochs[epoch].room);
 }
 
 /* NULL when out of memory. */
-local_turns *sk_local_turns_new(const sk_machine *m, const sk_run *runs, void *memory);
-void sk_local_turns_free(local_turns *t);
+inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, void *memory);
+void sk_inproc_epochs_free(inproc_epochs *t);
 
 #endif

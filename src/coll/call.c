@@ -131,11 +131,11 @@ sk_span sk_recv_elems(const sk_call *c, int64_t first, int64_t n)
     return elems(c, SK_RECV, first, n);
 }
 
-int sk_call_slots(const sk_call *c, sk_buf side)
+int sk_call_nblocks(const sk_call *c, sk_buf side)
 {
     if (!sk_coll_neighbor(c->coll))
         return c->nranks;
-    return side == SK_SEND ? c->hood->graph->nout : c->hood->graph->nin;
+    return side == SK_SEND ? c->neighborhood->graph->nout : c->neighborhood->graph->nin;
 }
 
 static int64_t sum_counts(const sk_side *s, int n)
@@ -174,13 +174,13 @@ int64_t sk_call_bytes(const sk_call *c)
         return sum_counts(&c->recv, c->nranks) * c->types[c->recv.type].size;
     case SK_NEIGHBOR_ALLGATHER:
     case SK_NEIGHBOR_ALLTOALL: /* a rank without neighbours may say anything: it takes no part */
-        return c->hood->graph->nout  ? sk_send_block(c, 0).len
-               : c->hood->graph->nin ? sk_recv_block(c, 0).len
-                                     : 0;
+        return c->neighborhood->graph->nout  ? sk_send_block(c, 0).len
+               : c->neighborhood->graph->nin ? sk_recv_block(c, 0).len
+                                             : 0;
     case SK_NEIGHBOR_ALLGATHERV:
     case SK_NEIGHBOR_ALLTOALLV:
     case SK_NEIGHBOR_ALLTOALLW:
-        return c->hood->typical;
+        return c->neighborhood->typical;
     case SK_SCATTER:
         return c->rank == c->root ? sk_send_block(c, 0).len : sk_recv_block(c, 0).len;
     case SK_GATHER:

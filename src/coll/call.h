@@ -2,9 +2,9 @@
 #ifndef SK_CALL_H
 #define SK_CALL_H
 
-#include "topo/rename.h"
-#include "neighbor/hood.h"
+#include "neighbor/neighborhood.h"
 #include "sched/span.h"
+#include "topo/rename.h"
 
 typedef enum sk_coll {
 #define COLL(ID, name, bytes) SK_##ID,
@@ -49,12 +49,13 @@ typedef struct sk_call {
     sk_side send, recv;
     const sk_type *types; /* types[0] is the byte */
     uint32_t ntypes;
-    const sk_hood *hood; /* neighbourhood collectives: graph and patterns; else NULL */
+    const sk_neighborhood
+        *neighborhood; /* neighbourhood collectives: graph and patterns; else NULL */
 
-    /* The machine and what node mates have in common; the same on all ranks. */
+    /* The machine and what local ranks have in common; the same on all ranks. */
     const sk_machine *machine; /* NULL: not known */
-    int64_t room;              /* most bytes of a turn's bay; 0: no shared memory */
-    bool direct;               /* node mates can read each other's memory: sk_expose */
+    int64_t room;              /* most bytes of an epoch's slot; 0: no shared memory */
+    bool direct;               /* local ranks can read each other's memory: sk_export */
     bool builtin; /* reductions: an operation of the standard, so types are the standard's too, the
                    * same on all ranks */
     int leaders; /* ranks of a node that talk to other nodes, for algorithms with leaders; 0: one */
@@ -84,7 +85,7 @@ static inline bool sk_coll_reduces(sk_coll coll)
 }
 
 /* Entries of the arrays of a side, where it has arrays. */
-int sk_call_slots(const sk_call *c, sk_buf side);
+int sk_call_nblocks(const sk_call *c, sk_buf side);
 
 /* The span of a block of the user's buffers. sk_send_block resolves MPI_IN_PLACE: the data of
  * allgather, gather, reductions and scans then stands in the receive buffer. For scatter in place,

@@ -1,5 +1,5 @@
 /* kernel.h: the standard's operations on the standard's basic types, as loops over any number of
- * operands at once: what reducing straight from the memory of node mates needs. MINLOC and MAXLOC,
+ * operands at once: what reducing straight from the memory of local ranks needs. MINLOC and MAXLOC,
  * and what has no kind here, stay with the host. */
 #ifndef SK_KERNEL_H
 #define SK_KERNEL_H

@@ -40,20 +40,20 @@ SK_INLINE void FN(eight)(T *out, const T *const *in, int64_t n, FN(op) op)
 SK_INLINE void FN(block)(T *out, const void *const *in, int n_in, int64_t at, int64_t n, FN(op) op)
 {
     _Alignas(SK_LINE) T kept[SK_BLOCK / sizeof(T)];
-    const T *pass[8] = {(const T *)in[0] + at};
+    const T *release[8] = {(const T *)in[0] + at};
     for (int next = 1; next < n_in;) {
         int left = n_in - next;
         int width = left >= 7 ? 8 : left >= 3 ? 4 : 2;
         for (int k = 1; k < width; k++)
-            pass[k] = (const T *)in[next++] + at;
+            release[k] = (const T *)in[next++] + at;
         T *to = next == n_in ? out + at : kept;
         if (width == 8)
-            FN(eight)(to, pass, n, op);
+            FN(eight)(to, release, n, op);
         else if (width == 4)
-            FN(four)(to, pass, n, op);
+            FN(four)(to, release, n, op);
         else
-            FN(two)(to, pass, n, op);
-        pass[0] = kept;
+            FN(two)(to, release, n, op);
+        release[0] = kept;
     }
 }
 

@@ -1,5 +1,5 @@
 /* run.c: walk the rounds of a schedule: start its transfers, do its local steps, wait for the
- * transfers, next round. Schedules with turns have a walk of their own, so that the others do not
+ * transfers, next round. Schedules with epochs have a walk of their own, so that the others do not
  * pay for them. */
 #include <string.h>
 
@@ -17,24 +17,24 @@ void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *rec
     }
 }
 
-/* Twice in the code, with and without turns, so that those without never ask. */
+/* Twice in the code, with and without epochs, so that those without never ask. */
 #define FOR_BOTH static inline __attribute__((always_inline))
 
-FOR_BOTH void post(sk_run *r, const sk_step *st, bool turns)
+FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_RECV:
-        if (turns && st->packet)
-            sk_run_post_near(r, st);
+        if (epochs && st->packet)
+            sk_run_post_intra(r, st);
         else
-            sk_run_note(r, ops->recv(r->wire, sk_run_part(r, ops, &st->b, turns), st->peer, NULL));
+            sk_run_note(r, ops->recv(r->wire, sk_run_part(r, ops, &st->b, epochs), st->peer, NULL));
         break;
     case SK_STEP_SEND:
-        if (turns && st->packet)
-            sk_run_post_near(r, st);
+        if (epochs && st->packet)
+            sk_run_post_intra(r, st);
         else
-            sk_run_note(r, ops->send(r->wire, sk_run_part(r, ops, &st->a, turns), st->peer));
+            sk_run_note(r, ops->send(r->wire, sk_run_part(r, ops, &st->a, epochs), st->peer));
         break;
     case SK_STEP_PRECV: {
         sk_part room = sk_run_packet_room(r, st->packet);
@@ -50,44 +50,44 @@ FOR_BOTH void post(sk_run *r, const sk_step *st, bool turns)
     }
 }
 
-FOR_BOTH void work(sk_run *r, const sk_step *st, bool turns)
+FOR_BOTH void work(sk_run *r, const sk_step *st, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_COPY:
-        sk_run_note(r, ops->copy(r->wire, sk_run_part(r, ops, &st->a, turns),
-                                 sk_run_part(r, ops, &st->b, turns)));
+        sk_run_note(r, ops->copy(r->wire, sk_run_part(r, ops, &st->a, epochs),
+                                 sk_run_part(r, ops, &st->b, epochs)));
         break;
     case SK_STEP_REDUCE:
-        sk_run_note(r, ops->reduce(r->wire, sk_run_part(r, ops, &st->a, turns),
-                                   sk_run_part(r, ops, &st->b, turns)));
+        sk_run_note(r, ops->reduce(r->wire, sk_run_part(r, ops, &st->a, epochs),
+                                   sk_run_part(r, ops, &st->b, epochs)));
         break;
     case SK_STEP_PUT:
-        sk_run_put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, turns));
+        sk_run_put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, epochs));
         break;
     case SK_STEP_GET:
-        sk_run_get(r, st, sk_run_part(r, ops, &st->b, turns));
+        sk_run_get(r, st, sk_run_part(r, ops, &st->b, epochs));
         break;
     case SK_STEP_RELAY:
         sk_run_relay(r, st);
         break;
-    case SK_STEP_EXPOSE:
-        if (turns)
-            sk_turn_expose(r, ops, st);
+    case SK_STEP_EXPORT:
+        if (epochs)
+            sk_epoch_export(r, ops, st);
         break;
     default:
         break;
     }
 }
 
-FOR_BOTH void start_round(sk_run *r, const sk_round *rd, bool turns)
+FOR_BOTH void start_round(sk_run *r, const sk_round *rd, bool epochs)
 {
-    const sk_step *st = &r->sched->steps[rd->first + (turns ? rd->nhead : 0)];
+    const sk_step *st = &r->sched->steps[rd->first + (epochs ? rd->nhead : 0)];
     uint32_t transfers = rd->nrecv + rd->nsend;
     for (uint32_t i = 0; i < transfers; i++)
-        post(r, &st[i], turns);
+        post(r, &st[i], epochs);
     for (uint32_t i = 0; i < rd->nlocal; i++)
-        work(r, &st[transfers + i], turns);
+        work(r, &st[transfers + i], epochs);
 }
 
 static void end_round(sk_run *r, const sk_round *rd)
@@ -104,31 +104,31 @@ static void end_round(sk_run *r, const sk_round *rd)
 }
 
 /* A round that is no more than one plain send and one plain receive, of the kind wires do best. */
-FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool turns)
+FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     if (!ops->exchange || rd->nrecv > 1 || rd->nsend > 1 || rd->nlocal)
         return false;
-    const sk_step *recv = &r->sched->steps[rd->first + (turns ? rd->nhead : 0)],
+    const sk_step *recv = &r->sched->steps[rd->first + (epochs ? rd->nhead : 0)],
                   *send = recv + rd->nrecv;
     if ((rd->nrecv && recv->kind != SK_STEP_RECV) || (rd->nsend && send->kind != SK_STEP_SEND))
         return false;
-    if (turns && ((rd->nrecv && recv->packet) || (rd->nsend && send->packet)))
+    if (epochs && ((rd->nrecv && recv->packet) || (rd->nsend && send->packet)))
         return false;
     sk_part none = {0};
-    sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, ops, &send->a, turns) : none,
+    sk_run_note(r, ops->exchange(r->wire, rd->nsend ? sk_run_part(r, ops, &send->a, epochs) : none,
                                  rd->nsend ? send->peer : -1,
-                                 rd->nrecv ? sk_run_part(r, ops, &recv->b, turns) : none,
+                                 rd->nrecv ? sk_run_part(r, ops, &recv->b, epochs) : none,
                                  rd->nrecv ? recv->peer : -1));
     return true;
 }
 
-/* ---- with turns ---- */
+/* ---- with epochs ---- */
 
-static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
+static sk_status round_with_epochs(sk_run *r, const sk_round *rd, bool block)
 {
     if (!r->posted) {
-        sk_turn_pass(r, r->wire->ops, rd->passed);
+        sk_epoch_release(r, r->wire->ops, rd->released);
         if (rd->nhead && sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
             return SK_AGAIN;
         if (block && !rd->nwait && rd->nrecv + rd->nsend && try_exchange(r, rd, true)) {
@@ -141,8 +141,8 @@ static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
     if (rd->nwait &&
         sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
         return SK_AGAIN;
-    if (r->near)
-        sk_run_end_near(r);
+    if (r->intra)
+        sk_run_end_intra(r);
     sk_status st = SK_OK;
     while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, block)) == SK_AGAIN)
         if (!block)
@@ -152,13 +152,13 @@ static sk_status round_with_turns(sk_run *r, const sk_round *rd, bool block)
     return SK_OK;
 }
 
-static sk_status run_with_turns(sk_run *r, bool block)
+static sk_status run_with_epochs(sk_run *r, bool block)
 {
     const struct sk_sched_view *v = r->sched;
     while (r->round < v->nrounds)
-        if (round_with_turns(r, &v->rounds[r->round], block) == SK_AGAIN)
+        if (round_with_epochs(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
-    sk_turn_pass(r, r->wire->ops, v->nturns);
+    sk_epoch_release(r, r->wire->ops, v->nturns);
     return r->status;
 }
 
@@ -167,7 +167,7 @@ static sk_status run_with_turns(sk_run *r, bool block)
 sk_status sk_run_poll(sk_run *r)
 {
     if (r->sched->nturns)
-        return run_with_turns(r, false);
+        return run_with_epochs(r, false);
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
         if (!r->posted) {
@@ -189,8 +189,8 @@ sk_status sk_run_wait(sk_run *r)
 {
     if (r->sched->nturns) {
         if (!r->sched->straight || r->round || r->step)
-            return run_with_turns(r, true);
-        return sk_turn_straight(r, r->wire->ops);
+            return run_with_epochs(r, true);
+        return sk_epoch_straight(r, r->wire->ops);
     }
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];

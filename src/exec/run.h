@@ -14,10 +14,10 @@ typedef struct sk_run {
     int64_t *packet_used; /* one per packet of the schedule, NULL when there are none */
     int64_t *packet_got;
     uint32_t round;
-    uint32_t step;   /* of the heads, or of the waiting steps, of a round with turns */
-    uint32_t passed; /* turns that are over */
-    bool posted;     /* the round's transfers are under way */
-    bool near;       /* and some of them are near */
+    uint32_t step;     /* of the heads, or of the waiting steps, of a round with epochs */
+    uint32_t released; /* epochs that are over */
+    bool posted;       /* the round's transfers are under way */
+    bool intra;        /* and some of them are near */
     sk_status status;
 } sk_run;
 

@@ -17,22 +17,22 @@ static inline sk_part sk_run_part_at(const void *buf, const sk_span *s)
     return (sk_part){(void *)((uintptr_t)buf + (uintptr_t)s->off), s->len, s->type};
 }
 
-/* In a bay, my own for the owner -1. A wire that knows no such bay gets no bytes. */
-static inline sk_part sk_run_part_in_bay(sk_run *r, const sk_wire_ops *ops, const sk_span *s,
-                                         int owner)
+/* In a slot, my own for the owner -1. A wire that knows no such slot gets no bytes. */
+static inline sk_part sk_run_part_in_slot(sk_run *r, const sk_wire_ops *ops, const sk_span *s,
+                                          int owner)
 {
-    const void *bay = ops->bay(r->wire, s->buf, owner);
-    if (bay)
-        return sk_run_part_at(bay, s);
+    const void *slot = ops->slot(r->wire, s->buf, owner);
+    if (slot)
+        return sk_run_part_at(slot, s);
     sk_run_note(r, SK_WIRE);
     return (sk_part){0};
 }
 
-/* `turns` is a constant where this is inlined: without turns no span asks for a bay. */
-static inline sk_part sk_run_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s, bool turns)
+/* `epochs` is a constant where this is inlined: without epochs no span asks for a slot. */
+static inline sk_part sk_run_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s, bool epochs)
 {
-    if (turns && sk_buf_is_bay(s->buf))
-        return sk_run_part_in_bay(r, ops, s, -1);
+    if (epochs && sk_buf_is_slot(s->buf))
+        return sk_run_part_in_slot(r, ops, s, -1);
     return sk_run_part_at(r->buf[s->buf], s);
 }
 
@@ -43,12 +43,12 @@ void sk_run_relay(sk_run *r, const sk_step *st);
 sk_part sk_run_packet_part(const sk_run *r, const sk_step *st); /* what a PSEND sends */
 sk_part sk_run_packet_room(const sk_run *r, uint32_t packet);   /* what a PRECV may fill */
 
-/* Turns: run_turns.c. The heads or the waiting steps of a round, from where the last try left off:
+/* Epochs: run_epochs.c. The heads or the waiting steps of a round, from where the last try left off:
  * SK_OK, or SK_AGAIN, never when `block` is set. Errors are noted. */
 SK_HOT sk_status sk_run_wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block);
 
-/* Near messages: run_turns.c. */
-void sk_run_post_near(sk_run *r, const sk_step *st);
-void sk_run_end_near(sk_run *r);
+/* Near messages: run_epochs.c. */
+void sk_run_post_intra(sk_run *r, const sk_step *st);
+void sk_run_end_intra(sk_run *r);
 
 #endif

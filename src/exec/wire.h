@@ -13,7 +13,7 @@ typedef struct sk_part {
     void *at;
     int64_t len;
     uint32_t type;
-} sk_part; /* of `fold` and `join`: `at` of a bay is its offset, which is the same in all bays */
+} sk_part; /* of `fold` and `join`: `at` of a slot is its offset, which is the same in all slots */
 
 typedef struct sk_wire sk_wire;
 
@@ -33,35 +33,36 @@ typedef struct sk_wire_ops {
     /* Optional: one send, one receive (or one of them, the other's peer < 0), start to end. */
     sk_status (*exchange)(sk_wire *w, sk_part from, int to_peer, sk_part to, int from_peer);
 
-    /* Turns (see sched.h); NULL: this wire has no shared memory, and schedules on it no turns. With
+    /* Epochs (see sched.h); NULL: this wire has no shared memory, and schedules on it no epochs. With
      * `block` they wait; without, or where the wire cannot, SK_AGAIN says: ask again, nothing was
-     * done. Turns count from 0 in every run. */
-    sk_status (*open)(sk_wire *w, uint32_t turn, bool block);
-    void *(*bay)(sk_wire *w, uint32_t buf, int owner); /* where this bay lies; of an open or
-                                                        * published turn. Owner -1: my own */
-    void (*publish)(sk_wire *w, uint32_t turn);
-    void (*expose)(sk_wire *w, sk_part what, void *place);
-    sk_status (*await)(sk_wire *w, uint32_t turn, int lo, int hi, bool block); /* mates lo .. hi-1
-                                                                                * have published;
+     * done. Epochs count from 0 in every run. */
+    sk_status (*open)(sk_wire *w, uint32_t epoch, bool block);
+    void *(*slot)(sk_wire *w, uint32_t buf, int owner); /* where this slot lies; of an open or
+                                                        * posted epoch. Owner -1: my own */
+    void (*post)(sk_wire *w, uint32_t epoch);
+    void (*export)(sk_wire *w, sk_part what, void *place);
+    sk_status (*await)(sk_wire *w, uint32_t epoch, int lo, int hi,
+                       bool block); /* local ranks lo .. hi-1
+                                                                                * have posted;
                                                                                 * hi -1: all */
-    sk_status (*await_rank)(sk_wire *w, uint32_t turn, int rank, bool block);
-    sk_status (*fold)(sk_wire *w, uint32_t turn, int lo, int hi, sk_part bay, sk_part to);
-    sk_status (*join)(sk_wire *w, uint32_t turn, sk_part bay, sk_part to, bool block);
+    sk_status (*await_rank)(sk_wire *w, uint32_t epoch, int rank, bool block);
+    sk_status (*fold)(sk_wire *w, uint32_t epoch, int lo, int hi, sk_part slot, sk_part to);
+    sk_status (*join)(sk_wire *w, uint32_t epoch, sk_part slot, sk_part to, bool block);
     sk_status (*read)(sk_wire *w, int rank, const void *place, int64_t at, sk_part to);
-    sk_status (*settle)(sk_wire *w, uint32_t turn, bool block);
-    void (*pass)(sk_wire *w, uint32_t turns); /* turns below this one are over at this rank */
+    sk_status (*quiesce)(sk_wire *w, uint32_t epoch, bool block);
+    void (*release)(sk_wire *w, uint32_t epochs); /* epochs below this one are over at this rank */
 } sk_wire_ops;
 
-/* What node mates have beside that: their messages need not go the way of the others. */
-typedef struct sk_near_ops {
+/* What local ranks have beside that: their messages need not go the way of the others. */
+typedef struct sk_intra_ops {
     sk_status (*send)(sk_wire *w, sk_part from, int peer);
     sk_status (*recv)(sk_wire *w, sk_part to, int peer);
     sk_status (*finish)(sk_wire *w); /* waits; NULL: that of sk_wire_ops ends these as well */
-} sk_near_ops;
+} sk_intra_ops;
 
 struct sk_wire {
     const sk_wire_ops *ops;
-    const sk_near_ops *near; /* of a wire with turns */
+    const sk_intra_ops *intra; /* of a wire with epochs */
 };
 
 #endif

@@ -22,7 +22,7 @@ bool sk_ep_match(sk_ep *ep)
 static sk_msg *arrive_msg(sk_ep *ep, sk_peer *p, const sk_packet *head)
 {
     sk_msg *m = sk_pool_get(&ep->msg_pool);
-    if (SK_SOLE(!m))
+    if (SK_UNLIKELY(!m))
         return NULL;
     m->item.tag = head->tag;
     m->item.ignore = 0;
@@ -54,11 +54,11 @@ void sk_arrive_eager(sk_ep *ep, sk_peer *p, const sk_packet *head, const void *p
 {
     uint64_t cost = sk_credit_cost(head->len);
     sk_msg *m = arrive_msg(ep, p, head);
-    if (SK_SOLE(!m || !sk_ep_match(ep))) {
+    if (SK_UNLIKELY(!m || !sk_ep_match(ep))) {
         sk_peer_lose(ep, p, FI_ENOMEM);
         return;
     }
-    if (SK_SOLE(!sk_credit_take(ep, p, cost))) {
+    if (SK_UNLIKELY(!sk_credit_take(ep, p, cost))) {
         FI_WARN(&sk_provider, FI_LOG_EP_DATA, "endpoint %016llx sends more than it may\n",
                 (unsigned long long)p->id);
         sk_pool_put(&ep->msg_pool, m);
@@ -79,7 +79,7 @@ void sk_arrive_eager(sk_ep *ep, sk_peer *p, const sk_packet *head, const void *p
 void sk_arrive_offer(sk_ep *ep, sk_peer *p, const sk_packet *head, sk_lane *lane)
 {
     sk_msg *m = arrive_msg(ep, p, head);
-    if (SK_SOLE(!m || !sk_ep_match(ep))) {
+    if (SK_UNLIKELY(!m || !sk_ep_match(ep))) {
         sk_peer_lose(ep, p, FI_ENOMEM);
         return;
     }

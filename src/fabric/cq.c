@@ -44,7 +44,7 @@ static void cq_pop(sk_cq *cq)
 static void cq_progress(sk_cq *cq)
 {
     for (sk_chain *at = cq->eps.next; at != &cq->eps; at = at->next)
-        sk_ep_progress(SK_CHAINED(at, sk_seat, chain)->ep);
+        sk_ep_progress(SK_CHAINED(at, sk_location, chain)->ep);
 }
 
 static size_t cq_entry_size(enum fi_cq_format format)

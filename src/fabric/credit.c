@@ -33,7 +33,7 @@ void sk_credit_welcome(sk_ep *ep, sk_peer *p)
 
 bool sk_credit_take(sk_ep *ep, sk_peer *p, uint64_t cost)
 {
-    if (SK_SOLE(!p->welcomed)) {
+    if (SK_UNLIKELY(!p->welcomed)) {
         sk_credit_welcome(ep, p);
         sk_credit_send(ep, p);
     }

@@ -36,7 +36,7 @@ typedef struct sk_ep {
     struct fid_ep fid;
     sk_domain *domain;
     sk_av *av;
-    sk_seat tx, rx;
+    sk_location tx, rx;
     uint64_t caps;
     size_t queue; /* operations the application was told to have room for */
     bool enabled;
@@ -118,7 +118,7 @@ int sk_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq
 int sk_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 int sk_ep_enable(sk_ep *ep);
 void sk_ep_shut(sk_ep *ep); /* lanes and all that waits */
-void sk_seat_flags(sk_seat *seat, uint64_t op_flags);
+void sk_location_flags(sk_location *seat, uint64_t op_flags);
 extern struct fi_ops_tagged sk_tagged_ops;
 
 /* known.c: the number of an id, new if need be; SK_NOBODY: out of memory */
@@ -128,7 +128,7 @@ uint32_t sk_av_number(sk_av *av, uint64_t id);
 bool sk_cq_grow(sk_cq *cq);
 static inline bool sk_cq_promise(sk_cq *cq)
 {
-    if (SK_SOLE(cq->promised == cq->size) && !sk_cq_grow(cq))
+    if (SK_UNLIKELY(cq->promised == cq->size) && !sk_cq_grow(cq))
         return false;
     cq->promised++;
     return true;

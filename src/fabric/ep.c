@@ -4,26 +4,26 @@
 
 #include "fabric/endpoint.h"
 
-void sk_seat_flags(sk_seat *seat, uint64_t op_flags)
+void sk_location_flags(sk_location *seat, uint64_t op_flags)
 {
     seat->op_flags = op_flags;
     seat->plain = op_flags | (seat->selective ? 0 : FI_COMPLETION);
 }
 
-static int seat_take(sk_ep *ep, sk_seat *seat, sk_cq *cq, uint64_t flags)
+static int seat_take(sk_ep *ep, sk_location *seat, sk_cq *cq, uint64_t flags)
 {
     if (seat->cq)
         return -FI_EINVAL;
     seat->ep = ep;
     seat->cq = cq;
     seat->selective = flags & FI_SELECTIVE_COMPLETION;
-    sk_seat_flags(seat, seat->op_flags);
+    sk_location_flags(seat, seat->op_flags);
     cq->users++;
     sk_chain_append(&cq->eps, &seat->chain);
     return 0;
 }
 
-static void seat_leave(sk_seat *seat)
+static void seat_leave(sk_location *seat)
 {
     if (!seat->cq)
         return;
@@ -74,11 +74,11 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 /* The flags of one direction: `flags` says which. */
 static int ep_op_flags(sk_ep *ep, uint64_t *flags, bool set)
 {
-    sk_seat *seat = *flags & FI_TRANSMIT ? &ep->tx : *flags & FI_RECV ? &ep->rx : NULL;
+    sk_location *seat = *flags & FI_TRANSMIT ? &ep->tx : *flags & FI_RECV ? &ep->rx : NULL;
     if (!seat || (*flags & FI_TRANSMIT && *flags & FI_RECV))
         return -FI_EINVAL;
     if (set)
-        sk_seat_flags(seat, *flags & ~(FI_TRANSMIT | FI_RECV));
+        sk_location_flags(seat, *flags & ~(FI_TRANSMIT | FI_RECV));
     else
         *flags = seat->op_flags;
     return 0;

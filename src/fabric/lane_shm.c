@@ -3,23 +3,23 @@
 
 #include "fabric/lane_shm_name.h"
 
-static void inbox_setup(sk_shm *s)
+static void inbox_setup(sk_shm_lane *s)
 {
     s->inbox->start = s->self.start;
     s->inbox->probe = (uint64_t)(uintptr_t)&s->config.id;
     s->inbox->layout = SK_INBOX_LAYOUT;
-    sk_shm_key(s->config.id, s->note.key);
+    sk_shm_lane_key(s->config.id, s->note.key);
     memcpy(s->inbox->segment, s->note.key, sizeof s->note.key);
 }
 
 static int shm_open_lane(sk_lane **out, const sk_lane_config *config)
 {
     void *mem;
-    sk_shm *s = calloc(1, sizeof *s);
-    sk_shm_sender *senders = calloc(SK_SEATS, sizeof *senders);
+    sk_shm_lane *s = calloc(1, sizeof *s);
+    sk_shm_lane_sender *senders = calloc(SK_SEATS, sizeof *senders);
     if (!s || !senders)
         goto out;
-    *s = (sk_shm){.config = *config, .senders = senders, .self = sk_process_self()};
+    *s = (sk_shm_lane){.config = *config, .senders = senders, .self = sk_process_self()};
     s->lane = (sk_lane){.ops = &sk_lane_shm, .packet = SK_RING_PACKET, .reads = config->direct};
     if (sk_segment_make(sizeof(sk_inbox), &mem, &s->note) != SK_OK)
         goto out;
@@ -37,9 +37,9 @@ out:
  */
 static void shm_close_lane(sk_lane *l)
 {
-    sk_shm *s = (sk_shm *)l;
+    sk_shm_lane *s = (sk_shm_lane *)l;
     for (uint32_t i = 0; i < s->nmates; i++)
-        sk_shm_leave(&s->mates[i]);
+        sk_shm_lane_leave(&s->mates[i]);
     atomic_store(&s->inbox->closed, 1);
     for (uint32_t i = 0; i < sk_inbox_high(s->inbox); i++)
         atomic_store(&s->inbox->seats[i].mood, SK_MOOD_CLOSED);
@@ -52,8 +52,8 @@ static void shm_close_lane(sk_lane *l)
 
 static int shm_name_of(sk_lane *l, void *name, size_t *len)
 {
-    sk_shm *s = (sk_shm *)l;
-    sk_shm_name mine = {.pid = s->note.pid, .fd = s->note.fd};
+    sk_shm_lane *s = (sk_shm_lane *)l;
+    sk_shm_lane_name mine = {.pid = s->note.pid, .fd = s->note.fd};
     if (*len < sizeof mine)
         return -ENOSPC;
     memcpy(name, &mine, sizeof mine);
@@ -66,10 +66,10 @@ const sk_lane_ops sk_lane_shm = {
     .open = shm_open_lane,
     .close = shm_close_lane,
     .name_of = shm_name_of,
-    .reach = sk_shm_reach,
-    .send = sk_shm_send,
-    .poll = sk_shm_poll,
-    .expose = sk_shm_expose,
-    .conceal = sk_shm_conceal,
-    .read = sk_shm_read,
+    .reach = sk_shm_lane_reach,
+    .send = sk_shm_lane_send,
+    .poll = sk_shm_lane_poll,
+    .expose = sk_shm_lane_expose,
+    .conceal = sk_shm_lane_conceal,
+    .read = sk_shm_lane_read,
 };

@@ -3,14 +3,14 @@
 
 #include "fabric/lane_shm.h"
 
-int sk_shm_tell(sk_shm *s, uint64_t id, int status)
+int sk_shm_lane_tell(sk_shm_lane *s, uint64_t id, int status)
 {
     for (uint32_t i = 0; i < s->nmates; i++)
         if (s->mates[i].id == id) {
             if (s->mates[i].told)
                 return 0;
             s->mates[i].told = true;
-            sk_shm_leave(&s->mates[i]);
+            sk_shm_lane_leave(&s->mates[i]);
             break;
         }
     s->config.events.gone(s->config.events.self, id, status);
@@ -18,45 +18,45 @@ int sk_shm_tell(sk_shm *s, uint64_t id, int status)
 }
 
 /* The next sender finds the seat as the first one did. */
-static void seat_free(sk_shm *s, uint32_t seat)
+static void seat_free(sk_shm_lane *s, uint32_t seat)
 {
-    sk_shm_seat *at = &s->inbox->seats[seat];
-    sk_shm_unwatch(s, seat);
-    s->senders[seat] = (sk_shm_sender){0};
+    sk_shm_lane_seat *at = &s->inbox->seats[seat];
+    sk_shm_lane_unwatch(s, seat);
+    s->senders[seat] = (sk_shm_lane_sender){0};
     atomic_store_explicit(sk_ring_word(s->inbox->rings[seat], 0), 0, memory_order_relaxed);
     atomic_store_explicit(&at->done, 0, memory_order_relaxed);
     atomic_store_explicit(&at->mood, SK_MOOD_BITS, memory_order_relaxed);
     atomic_store_explicit(&at->state, SK_SEAT_FREE, memory_order_release);
 }
 
-int sk_shm_bury(sk_shm *s, uint32_t seat)
+int sk_shm_lane_bury(sk_shm_lane *s, uint32_t seat)
 {
-    int n = sk_shm_drain(s, seat, true);
-    sk_shm_sender *from = &s->senders[seat];
+    int n = sk_shm_lane_drain(s, seat, true);
+    sk_shm_lane_sender *from = &s->senders[seat];
     uint64_t id = from->id;
     bool tell = from->known && !from->broken;
     seat_free(s, seat);
-    return tell ? n + sk_shm_tell(s, id, -EPIPE) : n;
+    return tell ? n + sk_shm_lane_tell(s, id, -EPIPE) : n;
 }
 
 /* What a peer has sent comes before the news that it is gone. */
-static int mate_lost(sk_shm *s, const sk_shm_mate *m)
+static int mate_lost(sk_shm_lane *s, const sk_shm_lane_mate *m)
 {
     int n = 0;
     uint64_t id = m->id;
     for (uint32_t seat = 0; seat < sk_inbox_high(s->inbox); seat++)
         if (s->senders[seat].known ? s->senders[seat].id == id : s->inbox->seats[seat].id == id)
-            n += sk_shm_drain(s, seat, true);
-    return n + sk_shm_tell(s, id, -EPIPE);
+            n += sk_shm_lane_drain(s, seat, true);
+    return n + sk_shm_lane_tell(s, id, -EPIPE);
 }
 
-static bool mate_closed(const sk_shm_mate *m)
+static bool mate_closed(const sk_shm_lane_mate *m)
 {
     return m->inbox &&
            (atomic_load(&m->inbox->closed) || atomic_load(&m->seat->mood) == SK_MOOD_CLOSED);
 }
 
-int sk_shm_closed(sk_shm *s)
+int sk_shm_lane_closed(sk_shm_lane *s)
 {
     int n = 0;
     s->closed = false;
@@ -66,14 +66,14 @@ int sk_shm_closed(sk_shm *s)
     return n;
 }
 
-static int check_mate(sk_shm *s, const sk_shm_mate *m)
+static int check_mate(sk_shm_lane *s, const sk_shm_lane_mate *m)
 {
     if (!m->inbox || m->process.pid == s->self.pid)
         return 0;
     return mate_closed(m) || sk_process_ended(&m->process) ? mate_lost(s, m) : 0;
 }
 
-static int check_seat(sk_shm *s, uint32_t seat)
+static int check_seat(sk_shm_lane *s, uint32_t seat)
 {
     uint64_t state = atomic_load_explicit(&s->inbox->seats[seat].state, memory_order_acquire);
     sk_process sits = {.pid = (int32_t)(state >> 32)};
@@ -81,11 +81,12 @@ static int check_seat(sk_shm *s, uint32_t seat)
         return 0;
     if ((uint32_t)state != SK_SEAT_CLAIMED)
         sits.start = s->inbox->seats[seat].start;
-    return (uint32_t)state == SK_SEAT_LEFT || sk_process_ended(&sits) ? sk_shm_bury(s, seat) : 0;
+    return (uint32_t)state == SK_SEAT_LEFT || sk_process_ended(&sits) ? sk_shm_lane_bury(s, seat)
+                                                                      : 0;
 }
 
 /* All within a second or so, a few at a time. */
-int sk_shm_check(sk_shm *s)
+int sk_shm_lane_check(sk_shm_lane *s)
 {
     enum { EVERY_MS = 10, PARTS = 64 };
     struct timespec now;

@@ -6,19 +6,19 @@
 
 #include "fabric/lane_shm.h"
 
-typedef struct sk_shm_name {
+typedef struct sk_shm_lane_name {
     int32_t pid, fd;
-} sk_shm_name;
+} sk_shm_lane_name;
 
-static inline void sk_shm_key(uint64_t id, uint64_t key[2])
+static inline void sk_shm_lane_key(uint64_t id, uint64_t key[2])
 {
     key[0] = id;
     key[1] = ~id * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static inline bool sk_shm_name_read(const void *bytes, size_t len, sk_shm_name *out)
+static inline bool sk_shm_lane_name_read(const void *bytes, size_t len, sk_shm_lane_name *out)
 {
-    sk_shm_name name;
+    sk_shm_lane_name name;
     if (len != sizeof name)
         return false;
     memcpy(&name, bytes, sizeof name);

@@ -1,9 +1,9 @@
 /* lane_shm_read.c: long messages in one copy, straight out of the sender's memory, where the kernel
  * allows it. Whether it does is tried once for each peer, on a word whose value is known. */
-#include "shm/cma.h"
 #include "fabric/lane_shm.h"
+#include "shm/cma.h"
 
-int sk_shm_expose(sk_lane *l, const void *data, size_t len, sk_lane_source *out, void **handle)
+int sk_shm_lane_expose(sk_lane *l, const void *data, size_t len, sk_lane_source *out, void **handle)
 {
     if (!l->reads)
         return -EPERM;
@@ -12,37 +12,37 @@ int sk_shm_expose(sk_lane *l, const void *data, size_t len, sk_lane_source *out,
     return 0;
 }
 
-void sk_shm_conceal(sk_lane *l, void *handle)
+void sk_shm_lane_conceal(sk_lane *l, void *handle)
 {
     (void)l;
     (void)handle;
 }
 
-static bool mate_readable(sk_shm_mate *m)
+static bool mate_readable(sk_shm_lane_mate *m)
 {
     uint64_t found = 0;
-    sk_peek_place probe = {.at = m->inbox->probe, .pid = m->process.pid};
+    sk_export_handle probe = {.at = m->inbox->probe, .pid = m->process.pid};
     if (m->readable == SK_READ_UNTRIED) {
-        bool yes = sk_peek(probe, 0, &found, sizeof found) == SK_OK && found == m->id;
+        bool yes = sk_cma_read(probe, 0, &found, sizeof found) == SK_OK && found == m->id;
         m->readable = yes ? SK_READ_YES : SK_READ_NO;
     }
     return m->readable == SK_READ_YES;
 }
 
-int sk_shm_read(sk_lane *l, uint32_t peer, const sk_lane_source *from, uint64_t skip, void *to,
-                size_t len, void *context)
+int sk_shm_lane_read(sk_lane *l, uint32_t peer, const sk_lane_source *from, uint64_t skip, void *to,
+                     size_t len, void *context)
 {
-    sk_shm *s = (sk_shm *)l;
+    sk_shm_lane *s = (sk_shm_lane *)l;
     (void)context;
     if (peer >= s->nmates || skip > from->len || len > from->len - skip || len > INT64_MAX)
         return -EINVAL;
-    sk_shm_mate *m = &s->mates[peer];
+    sk_shm_lane_mate *m = &s->mates[peer];
     if (!m->inbox)
         return -EPIPE;
     if (!l->reads || !mate_readable(m))
         return -EPERM;
-    sk_peek_place place = {.at = from->at + skip, .pid = m->process.pid};
-    if (sk_peek(place, 0, to, (int64_t)len) == SK_OK)
+    sk_export_handle place = {.at = from->at + skip, .pid = m->process.pid};
+    if (sk_cma_read(place, 0, to, (int64_t)len) == SK_OK)
         return 1;
     return sk_process_ended(&m->process) ? -EPIPE : -EFAULT;
 }

@@ -7,7 +7,7 @@ static int seat_claim(sk_inbox *b, const sk_process *self, uint64_t id, uint32_t
 {
     uint64_t who = (uint64_t)(uint32_t)self->pid << 32;
     for (uint32_t i = 0; i < SK_SEATS; i++) {
-        sk_shm_seat *seat = &b->seats[i];
+        sk_shm_lane_seat *seat = &b->seats[i];
         uint64_t is = atomic_load_explicit(&seat->state, memory_order_relaxed);
         if (is != SK_SEAT_FREE ||
             !atomic_compare_exchange_strong(&seat->state, &is, who | SK_SEAT_CLAIMED))
@@ -25,11 +25,11 @@ static int seat_claim(sk_inbox *b, const sk_process *self, uint64_t id, uint32_t
 }
 
 /* Open the inbox behind a name: it must be the one meant, and laid out as ours is. */
-static int inbox_open(uint64_t id, const sk_shm_name *name, sk_inbox **out)
+static int inbox_open(uint64_t id, const sk_shm_lane_name *name, sk_inbox **out)
 {
     void *mem;
     sk_segment_note note = {.pid = name->pid, .fd = name->fd};
-    sk_shm_key(id, note.key);
+    sk_shm_lane_key(id, note.key);
     if (sk_segment_map(&note, sizeof(sk_inbox), &mem) != SK_OK)
         return -ENETUNREACH;
     sk_inbox *b = mem;
@@ -41,24 +41,24 @@ static int inbox_open(uint64_t id, const sk_shm_name *name, sk_inbox **out)
     return 0;
 }
 
-int sk_shm_reach(sk_lane *l, uint64_t id, const void *bytes, size_t len, uint32_t *peer)
+int sk_shm_lane_reach(sk_lane *l, uint64_t id, const void *bytes, size_t len, uint32_t *peer)
 {
-    sk_shm *s = (sk_shm *)l;
-    sk_shm_name name;
+    sk_shm_lane *s = (sk_shm_lane *)l;
+    sk_shm_lane_name name;
     uint32_t seat;
-    if (!sk_shm_name_read(bytes, len, &name))
+    if (!sk_shm_lane_name_read(bytes, len, &name))
         return -EINVAL;
     for (uint32_t i = 0; i < s->nmates; i++)
         if (s->mates[i].id == id) {
             *peer = i;
             return 0;
         }
-    sk_shm_mate *mates = sk_items_grow(s->mates, s->nmates, &s->room, sizeof *mates);
+    sk_shm_lane_mate *mates = sk_items_grow(s->mates, s->nmates, &s->room, sizeof *mates);
     if (!mates)
         return -ENOMEM;
     s->mates = mates;
-    sk_shm_mate *m = &mates[s->nmates];
-    *m = (sk_shm_mate){.id = id, .process.pid = name.pid};
+    sk_shm_lane_mate *m = &mates[s->nmates];
+    *m = (sk_shm_lane_mate){.id = id, .process.pid = name.pid};
     int err = inbox_open(id, &name, &m->inbox);
     if (err)
         return err;
@@ -76,7 +76,7 @@ int sk_shm_reach(sk_lane *l, uint64_t id, const void *bytes, size_t len, uint32_
     return 0;
 }
 
-void sk_shm_leave(sk_shm_mate *m)
+void sk_shm_lane_leave(sk_shm_lane_mate *m)
 {
     if (!m->inbox)
         return;
@@ -90,7 +90,7 @@ void sk_shm_leave(sk_shm_mate *m)
 /* A packet has been put: does its receiver look by itself, or does it need the bit? The fence pairs
  * with those of the receiver, who changes its mood or takes the bit away first and then looks for
  * packets. */
-static int announce(sk_shm *s, sk_shm_mate *m)
+static int announce(sk_shm_lane *s, sk_shm_lane_mate *m)
 {
     atomic_thread_fence(memory_order_seq_cst);
     uint32_t mood = atomic_load_explicit(&m->seat->mood, memory_order_relaxed);
@@ -105,12 +105,12 @@ static int announce(sk_shm *s, sk_shm_mate *m)
     return 0;
 }
 
-SK_HOT int sk_shm_send(sk_lane *l, uint32_t peer, const struct iovec *part, int nparts)
+SK_HOT int sk_shm_lane_send(sk_lane *l, uint32_t peer, const struct iovec *part, int nparts)
 {
-    sk_shm *s = (sk_shm *)l;
+    sk_shm_lane *s = (sk_shm_lane *)l;
     if (peer >= s->nmates)
         return -EINVAL;
-    sk_shm_mate *m = &s->mates[peer];
+    sk_shm_lane_mate *m = &s->mates[peer];
     size_t len = sk_parts_len(part, nparts);
     if (!m->inbox)
         return -EPIPE;

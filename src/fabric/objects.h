@@ -21,7 +21,7 @@
 #include "fabric/config.h"
 #include "fabric/pool.h"
 
-#define SK_SOLE(cond) __builtin_expect(!!(cond), 0) /* hardly ever true */
+#define SK_UNLIKELY(cond) __builtin_expect(!!(cond), 0) /* hardly ever true */
 
 extern struct fi_provider sk_provider;
 
@@ -89,7 +89,7 @@ typedef struct sk_cq {
 struct sk_ep;
 
 /* An endpoint that takes part in a cq. */
-typedef struct sk_seat {
+typedef struct sk_location {
     sk_chain chain; /* in sk_cq.eps */
     struct sk_ep *ep;
     sk_cq *cq;
@@ -97,7 +97,7 @@ typedef struct sk_seat {
     bool live;         /* the endpoint is enabled and may be used this way */
     uint64_t op_flags; /* of calls without flags, as the application sees them */
     uint64_t plain;    /* and as they come to an sk_want */
-} sk_seat;
+} sk_location;
 
 static inline void sk_domain_lock(sk_domain *d)
 {

@@ -61,14 +61,14 @@ void sk_ep_packet(void *self, uint64_t from, const void *data, size_t len)
     const void *payload;
     size_t paid;
     sk_peer *p = packet_from(ep, from);
-    if (SK_SOLE(!p)) {
+    if (SK_UNLIKELY(!p)) {
         FI_WARN(&sk_provider, FI_LOG_EP_DATA, "out of memory: endpoint %016llx is not heard\n",
                 (unsigned long long)from);
         return;
     }
-    if (SK_SOLE(p->state == SK_PEER_GONE))
+    if (SK_UNLIKELY(p->state == SK_PEER_GONE))
         return;
-    if (SK_SOLE(sk_packet_read(data, len, &head, &payload, &paid) != SK_OK)) {
+    if (SK_UNLIKELY(sk_packet_read(data, len, &head, &payload, &paid) != SK_OK)) {
         FI_WARN(&sk_provider, FI_LOG_EP_DATA, "endpoint %016llx sends what is not a packet\n",
                 (unsigned long long)from);
         sk_peer_lose(ep, p, FI_EIO);
@@ -86,10 +86,10 @@ int sk_ep_progress(sk_ep *ep)
         n = ep->shm.lane->ops->poll(ep->shm.lane);
     if (ep->inner.lane) {
         n += ep->inner.lane->ops->poll(ep->inner.lane);
-        if (SK_SOLE(++ep->polls % CALLS == 0))
+        if (SK_UNLIKELY(++ep->polls % CALLS == 0))
             sk_ep_alive(ep);
     }
-    if (SK_SOLE(!sk_chain_empty(&ep->busy) || !sk_chain_empty(&ep->again)))
+    if (SK_UNLIKELY(!sk_chain_empty(&ep->busy) || !sk_chain_empty(&ep->again)))
         sk_ep_flush(ep);
     return n;
 }

@@ -38,9 +38,9 @@ static void recv_complete(sk_ep *ep, sk_recv *r, const arrived *a, int err)
     } else {
         sk_contexts_remove(ep, r);
     }
-    if (SK_SOLE(!err && a->len > r->room))
+    if (SK_UNLIKELY(!err && a->len > r->room))
         err = FI_ETRUNC;
-    if (SK_SOLE(err)) {
+    if (SK_UNLIKELY(err)) {
         recv_error(ep, r, a, flags, err);
     } else if (r->flags & FI_COMPLETION) {
         sk_entry *at = sk_cq_push(cq);
@@ -147,10 +147,10 @@ int sk_recv_item(sk_ep *ep, const sk_want *w, sk_item *item, bool *own)
 
 sk_recv *sk_recv_new(sk_ep *ep, const sk_want *w)
 {
-    if (SK_SOLE(!sk_cq_promise(ep->rx.cq)))
+    if (SK_UNLIKELY(!sk_cq_promise(ep->rx.cq)))
         return NULL;
     sk_recv *r = sk_pool_get(&ep->recv_pool);
-    if (SK_SOLE(!r)) {
+    if (SK_UNLIKELY(!r)) {
         sk_cq_release(ep->rx.cq);
         return NULL;
     }
@@ -178,7 +178,7 @@ void sk_recv_drop(sk_ep *ep, sk_recv *r)
 static bool recv_hopeless(const sk_ep *ep, const sk_recv *r)
 {
     uint32_t source = r->item.source;
-    return SK_SOLE(ep->ngone) && source < ep->npeers && ep->peer[source] &&
+    return SK_UNLIKELY(ep->ngone) && source < ep->npeers && ep->peer[source] &&
            ep->peer[source]->state == SK_PEER_GONE;
 }
 
@@ -191,15 +191,15 @@ void sk_recv_fail(sk_ep *ep, sk_recv *r, int err)
 int sk_ep_recv(sk_ep *ep, const sk_want *w)
 {
     bool own;
-    if (SK_SOLE(!ep->matcher) && !sk_ep_match(ep))
+    if (SK_UNLIKELY(!ep->matcher) && !sk_ep_match(ep))
         return -FI_ENOMEM;
     sk_recv *r = sk_recv_new(ep, w);
-    if (SK_SOLE(!r))
+    if (SK_UNLIKELY(!r))
         return -FI_ENOMEM;
     int rc = sk_recv_item(ep, w, &r->item, &own);
     if (rc == 0 && !ep->own_contexts && !sk_contexts_add(ep, r))
         rc = -FI_ENOMEM;
-    if (SK_SOLE(rc != 0)) {
+    if (SK_UNLIKELY(rc != 0)) {
         sk_recv_drop(ep, r);
         return rc;
     }

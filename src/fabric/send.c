@@ -179,9 +179,9 @@ int sk_ep_send(sk_ep *ep, const sk_want *w)
 {
     sk_peer *p = NULL;
     int rc = send_to(ep, w->addr, &p);
-    if (SK_SOLE(rc != 0))
+    if (SK_UNLIKELY(rc != 0))
         return rc;
-    if (SK_SOLE(!sk_cq_promise(ep->tx.cq)))
+    if (SK_UNLIKELY(!sk_cq_promise(ep->tx.cq)))
         return -FI_ENOMEM;
     sk_packet head = {.type = SK_PACKET_EAGER, .data = (uint32_t)w->data, .tag = w->tag};
     if (w->flags & FI_REMOTE_CQ_DATA)
@@ -203,7 +203,7 @@ int sk_ep_send(sk_ep *ep, const sk_want *w)
             rc = send_slowly(ep, p, w, &head);
         }
     }
-    if (SK_SOLE(rc != 0)) {
+    if (SK_UNLIKELY(rc != 0)) {
         sk_cq_release(ep->tx.cq);
         return -sk_lane_error(rc);
     }

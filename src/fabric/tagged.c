@@ -13,9 +13,9 @@ static sk_ep *ep_of(struct fid_ep *fid)
 
 static ssize_t want_send(sk_ep *ep, const sk_want *w)
 {
-    if (SK_SOLE(!ep->tx.live))
+    if (SK_UNLIKELY(!ep->tx.live))
         return -FI_EOPBADSTATE;
-    if (SK_SOLE(w->flags & FI_INJECT && w->len > SK_INJECT))
+    if (SK_UNLIKELY(w->flags & FI_INJECT && w->len > SK_INJECT))
         return -FI_EINVAL;
     sk_domain_lock(ep->domain);
     int rc = sk_ep_send(ep, w);
@@ -25,7 +25,7 @@ static ssize_t want_send(sk_ep *ep, const sk_want *w)
 
 static ssize_t want_recv(sk_ep *ep, const sk_want *w)
 {
-    if (SK_SOLE(!ep->rx.live))
+    if (SK_UNLIKELY(!ep->rx.live))
         return -FI_EOPBADSTATE;
     sk_domain_lock(ep->domain);
     int rc = sk_ep_recv(ep, w);

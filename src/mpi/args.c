@@ -62,7 +62,7 @@ _Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "MPI_Aint is 64 bits");
 static bool read_arrays(const sk_args *a, const sk_call *c, sk_side *side, const void *counts,
                         const void *displs, int64_t *room)
 {
-    int n = sk_call_slots(c, side == &c->send ? SK_SEND : SK_RECV);
+    int n = sk_call_nblocks(c, side == &c->send ? SK_SEND : SK_RECV);
     for (int i = 0; i < n; i++)
         if ((room[i] = number(counts, a->wide, i)) < 0)
             return false;
@@ -87,7 +87,7 @@ typedef struct arrays {
 
 static bool get_arrays(sk_comm *c, const sk_call *call, arrays *r)
 {
-    size_t ns = (size_t)sk_call_slots(call, SK_SEND), nr = (size_t)sk_call_slots(call, SK_RECV);
+    size_t ns = (size_t)sk_call_nblocks(call, SK_SEND), nr = (size_t)sk_call_nblocks(call, SK_RECV);
     size_t n = ns + nr, ntypes = n + 3;
     size_t bytes = ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) + 2 * n * sizeof(int64_t) +
                    n * sizeof(uint32_t);
@@ -106,7 +106,7 @@ static bool get_arrays(sk_comm *c, const sk_call *call, arrays *r)
 static bool add_types(sk_asked *out, arrays *r, const MPI_Datatype *from, sk_buf side,
                       uint32_t *index)
 {
-    for (int i = 0; i < sk_call_slots(&out->call, side); i++)
+    for (int i = 0; i < sk_call_nblocks(&out->call, side); i++)
         if (!add_type(out, r->types, r->handles, from[i], &index[i]))
             return false;
     return true;
@@ -138,7 +138,7 @@ static bool read_reduction(const sk_args *a, sk_asked *out)
 static bool null_data(const sk_call *c, const sk_side *s, const void *buf)
 {
     return !buf && !s->counts && s->count > 0 && c->types[s->type].size > 0 &&
-           c->types[s->type].contig && sk_call_slots(c, s == &c->send ? SK_SEND : SK_RECV) > 0;
+           c->types[s->type].contig && sk_call_nblocks(c, s == &c->send ? SK_SEND : SK_RECV) > 0;
 }
 
 /* Arrays that must be there are. */
@@ -158,9 +158,9 @@ static bool has_arrays(const sk_args *a, const sk_call *c, sides sig)
         return a->rcounts;
     case SK_NEIGHBOR_ALLTOALLV: /* without neighbours there need not be arrays either */
     case SK_NEIGHBOR_ALLTOALLW:
-        return (from || !sk_call_slots(c, SK_SEND)) && (to || !sk_call_slots(c, SK_RECV));
+        return (from || !sk_call_nblocks(c, SK_SEND)) && (to || !sk_call_nblocks(c, SK_RECV));
     case SK_NEIGHBOR_ALLGATHERV:
-        return to || !sk_call_slots(c, SK_RECV);
+        return to || !sk_call_nblocks(c, SK_RECV);
     default:
         return true;
     }
@@ -203,7 +203,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     if (sk_coll_neighbor(a->coll)) {
         if (in_place)
             return false;
-        out->call.hood = &c->topo->hood;
+        out->call.neighborhood = &c->topo->neighborhood;
     }
     sk_type *types = out->types_few;
     MPI_Datatype *handles = out->handles_few;
@@ -284,7 +284,7 @@ static void copy_side(char **at, sk_side *s, size_t n)
 sk_asked *sk_asked_copy(const sk_asked *a)
 {
     const sk_call *c = &a->call;
-    size_t ns = (size_t)sk_call_slots(c, SK_SEND), nr = (size_t)sk_call_slots(c, SK_RECV);
+    size_t ns = (size_t)sk_call_nblocks(c, SK_SEND), nr = (size_t)sk_call_nblocks(c, SK_RECV);
     size_t bytes = sizeof *a + c->ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) +
                    (ns + nr) * (2 * sizeof(int64_t) + sizeof(uint32_t)) + (size_t)10 * 16;
     char *at = malloc(bytes);

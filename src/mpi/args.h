@@ -9,7 +9,7 @@
 typedef struct sk_args {
     sk_coll coll;
     bool wide;  /* arrays hold MPI_Count and MPI_Aint, not int */
-    bool alone; /* outlives its call: node mates share no memory in it */
+    bool alone; /* outlives its call: local ranks share no memory in it */
     bool aints; /* displacements are MPI_Aint in any case, in bytes */
     int root;
     const void *sbuf;

@@ -3,9 +3,9 @@
 #ifndef SK_COMM_H
 #define SK_COMM_H
 
-#include "shm/shm.h"
 #include "mpi/process.h"
 #include "select/plan.h"
+#include "shm/shm.h"
 
 enum { SK_WIRE_NONE, SK_WIRE_COMING, SK_WIRE_READY };
 
@@ -30,9 +30,9 @@ typedef struct sk_comm {
     int64_t calls;
     bool found;          /* it has tried */
     sk_machine *machine; /* NULL: not known */
-    sk_board *board;     /* NULL: no shared memory */
-    int64_t room;        /* of its bays; the same on all ranks, as is all of this */
-    bool direct;         /* node mates can read each other's memory */
+    sk_shm *shm;         /* NULL: no shared memory */
+    int64_t room;        /* of its slots; the same on all ranks, as is all of this */
+    bool direct;         /* local ranks can read each other's memory */
 
     struct sk_topo *topo;     /* NULL: none, or not used yet: see topo.h */
     struct sk_recent *recent; /* shapes seen last: see recent.h */
@@ -50,7 +50,7 @@ sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serv
 
 /* NULL: not in its slot. If it is, Skein may serve calls (sk_process_ready): there are none in the
  * slots before and after. Whatever is read through the pointer depends on it, so it need not be
- * acquired; see sk_bell_reached for what that would cost. */
+ * acquired; see sk_flag_reached for what that would cost. */
 static inline sk_comm *sk_comm_known(MPI_Comm comm)
 {
     sk_comm *c = atomic_load_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], memory_order_relaxed);

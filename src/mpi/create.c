@@ -74,7 +74,7 @@ MAKE(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *
 #if SK_HAVE_GRAPHS
 /* Open MPI up to 5.0 receives the edges of MPI_Dist_graph_create from any rank by tags that its
  * 24th and 25th nonblocking collective on the communicator have too. Those that make the new
- * communicator are such collectives, and Skein's barriers above bring their turn on sooner: a rank
+ * communicator are such collectives, and Skein's barriers above bring their epoch on sooner: a rank
  * still waiting for edges would take a message of a rank that has gone on, and all would wait for
  * ever. So these two are used up before the first graph. */
 static void use_up_tags(MPI_Comm comm)

@@ -40,7 +40,7 @@
 #define SK_HAVE_PROBE         0 /* it has, but looks again and again while it waits */
 #define SK_HAVE_IALLGATHER    0 /* it has, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
-#define SK_HAVE_BOARD         0
+#define SK_HAVE_SHM           0
 #define SK_HAVE_THREADS       0 /* and little room for what threads have of their own */
 #else
 #define SK_HAVE_NEXT          1
@@ -52,7 +52,7 @@
 #define SK_HAVE_PROBE         1
 #define SK_HAVE_IALLGATHER    1
 #define SK_HAVE_ENVELOPE      1
-#define SK_HAVE_BOARD         1
+#define SK_HAVE_SHM           1
 #define SK_HAVE_THREADS       1
 #endif
 

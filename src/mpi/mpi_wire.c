@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/board_wire.h"
 #include "mpi/request.h"
+#include "mpi/shm_wire.h"
 
 size_t sk_mpi_wire_bytes(uint32_t n)
 {
@@ -294,17 +294,17 @@ const sk_wire_ops sk_mpi_wire_ops = {
     .copy = wire_copy,
     .reduce = wire_reduce,
     .exchange = wire_exchange,
-#if SK_HAVE_BOARD
-    .open = sk_board_wire_open,
-    .bay = sk_board_wire_bay,
-    .publish = sk_board_wire_publish,
-    .expose = sk_board_wire_expose,
-    .await = sk_board_wire_await,
-    .await_rank = sk_board_wire_await_rank,
-    .fold = sk_board_wire_fold,
-    .join = sk_board_wire_join,
-    .read = sk_board_wire_read,
-    .settle = sk_board_wire_settle,
-    .pass = sk_board_wire_pass,
+#if SK_HAVE_SHM
+    .open = sk_shm_wire_open,
+    .slot = sk_shm_wire_slot,
+    .post = sk_shm_wire_post,
+    .export = sk_shm_wire_export,
+    .await = sk_shm_wire_await,
+    .await_rank = sk_shm_wire_await_rank,
+    .fold = sk_shm_wire_fold,
+    .join = sk_shm_wire_join,
+    .read = sk_shm_wire_read,
+    .quiesce = sk_shm_wire_quiesce,
+    .release = sk_shm_wire_release,
 #endif
 };

@@ -1,15 +1,15 @@
-/* mpi_wire.h: the wire made of the host's point-to-point messages and, where node mates share
+/* mpi_wire.h: the wire made of the host's point-to-point messages and, where local ranks share
  * memory, of a board. */
 #ifndef SK_MPI_WIRE_H
 #define SK_MPI_WIRE_H
 
 #include "base/hot.h"
-#include "shm/shm.h"
 #include "exec/kernel.h"
 #include "exec/wire.h"
-#include "topo/machine.h"
 #include "mpi/hint.h"
 #include "mpi/process.h"
+#include "shm/shm.h"
+#include "topo/machine.h"
 
 /* What becomes of a receive when it is over. */
 typedef struct sk_landing {
@@ -33,10 +33,10 @@ typedef struct sk_mpi_wire {
     int nreqs;
     int error; /* first MPI error */
 
-    sk_board *board; /* NULL: schedules without turns only */
-    const int *mate; /* of each rank on its node */
-    const sk_turn_room *turns;
-    uint32_t placed; /* turns of the schedule that the board knows */
+    sk_shm *shm;           /* NULL: schedules without epochs only */
+    const int *local_rank; /* of each rank on its node */
+    const sk_epoch_room *epochs;
+    uint32_t placed; /* epochs of the schedule that the board knows */
     uint32_t sign;   /* of the plan */
     bool contig;     /* so are all types */
 } sk_mpi_wire;
@@ -52,9 +52,9 @@ bool sk_host_may_wait(void);
 size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_room(sk_mpi_wire *w, void *room, uint32_t n);
 
-/* The turns of a schedule go over this board: see board_wire.c. `sign`: of the plan. */
-void sk_mpi_wire_board(sk_mpi_wire *w, sk_board *b, const sk_machine *m,
-                       const struct sk_sched_view *v, uint32_t sign);
+/* The epochs of a schedule go over this board: see shm_wire.c. `sign`: of the plan. */
+void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
+                     uint32_t sign);
 SK_HOT void sk_mpi_wire_begin(sk_mpi_wire *w); /* a run begins */
 
 #endif

@@ -4,18 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/cma.h"
 #include "mpi/hint.h"
 #include "mpi/recent.h"
 #include "mpi/request.h"
 #include "mpi/topo.h"
+#include "shm/cma.h"
 
 typedef struct note { /* what a rank says of itself */
-    sk_seat seat;
+    sk_location location;
     int32_t cores;
     int32_t cpus; /* cores it may run on, and which: a number that tells sets apart */
     uint64_t which;
-    sk_peek_place place; /* of `sign` below, in its memory */
+    sk_export_handle place; /* of `sign` below, in its memory */
     uint64_t sign;
 } note;
 
@@ -25,9 +25,9 @@ enum { HAS_MEMORY, HAS_DIRECT, WAITS_LESS, NVOTES };
 typedef struct finding {
     sk_comm *c;
     note *notes;
-    uint64_t sign; /* node mates try to read it */
+    uint64_t sign; /* local ranks try to read it */
     sk_machine *machine;
-    const int *mates;
+    const int *local_ranks;
     int nmates;
     sk_segment_note segment;
     void *mem;
@@ -59,10 +59,10 @@ static bool exchange_notes(finding *f)
     note *mine = &f->notes[c->rank];
     int cores = 0;
     f->sign = (uint64_t)(uintptr_t)f ^ (uint64_t)getpid() << 32;
-    mine->seat = sk_seat_here(&cores);
+    mine->location = sk_location_here(&cores);
     mine->cores = cores;
     mine->cpus = sk_cpus_here(&mine->which);
-    mine->place = sk_peek_here(&f->sign);
+    mine->place = sk_cma_export(&f->sign);
     mine->sign = f->sign;
 #if SK_HAVE_IALLGATHER
     MPI_Request request;
@@ -81,32 +81,32 @@ static bool exchange_notes(finding *f)
 static bool make_machine(finding *f)
 {
     int n = f->c->nranks, cores = f->notes[0].cores;
-    sk_seat *seats = malloc((size_t)n * sizeof *seats);
-    if (!seats)
+    sk_location *locations = malloc((size_t)n * sizeof *locations);
+    if (!locations)
         return false;
     for (int i = 0; i < n; i++) {
-        seats[i] = f->notes[i].seat;
+        locations[i] = f->notes[i].location;
         cores = f->notes[i].cores < cores ? f->notes[i].cores : cores;
     }
-    sk_status st = sk_machine_new(n, seats, cores, &f->machine);
-    free(seats);
+    sk_status st = sk_machine_new(n, locations, cores, &f->machine);
+    free(locations);
     if (st == SK_OK)
-        f->mates = sk_machine_mates(f->machine, f->c->rank, &f->nmates);
+        f->local_ranks = sk_machine_local_ranks(f->machine, f->c->rank, &f->nmates);
     return st == SK_OK;
 }
 
 /* ---- shared memory ---- */
 
-#if SK_HAVE_BOARD
+#if SK_HAVE_SHM
 
-/* The first of a node makes it and tells its mates; whoever cannot map it votes against it. */
+/* The first of a node makes it and tells its local ranks; whoever cannot map it votes against it. */
 static void share_memory(finding *f, int64_t cap)
 {
     const sk_comm *c = f->c;
     int64_t room = 0;
     int tag = sk_comm_tag(f->c);
-    bool first = f->mates[0] == c->rank;
-    f->bytes = sk_board_bytes(f->nmates, cap, &room);
+    bool first = f->local_ranks[0] == c->rank;
+    f->bytes = sk_shm_bytes(f->nmates, cap, &room);
     if (!f->bytes)
         return;
     f->segment.fd = -1;
@@ -117,12 +117,12 @@ static void share_memory(finding *f, int64_t cap)
     int size = (int)sizeof f->segment;
     for (int i = 1; first && i < f->nmates; i++)
         if (SK_OWN(&hint, tag, 1,
-                   PMPI_Isend(&f->segment, size, MPI_BYTE, f->mates[i], tag, c->wire, &request)) !=
-                MPI_SUCCESS ||
+                   PMPI_Isend(&f->segment, size, MPI_BYTE, f->local_ranks[i], tag, c->wire,
+                              &request)) != MPI_SUCCESS ||
             !wait_for(&request))
             return;
     if (!first && (SK_OWN(&hint, tag, 1,
-                          PMPI_Irecv(&f->segment, size, MPI_BYTE, f->mates[0], tag, c->wire,
+                          PMPI_Irecv(&f->segment, size, MPI_BYTE, f->local_ranks[0], tag, c->wire,
                                      &request)) != MPI_SUCCESS ||
                    !wait_for(&request)))
         return;
@@ -130,23 +130,23 @@ static void share_memory(finding *f, int64_t cap)
         f->mem = NULL;
 }
 
-/* Can the next mate's memory be read? */
-static bool can_peek(const finding *f)
+/* Can the next local rank's memory be read? */
+static bool can_cma(const finding *f)
 {
-    int me = f->machine->mate[f->c->rank];
-    const note *next = &f->notes[f->mates[(me + 1) % f->nmates]];
+    int me = f->machine->local_rank[f->c->rank];
+    const note *next = &f->notes[f->local_ranks[(me + 1) % f->nmates]];
     uint64_t sign = 0;
-    return sk_peek(next->place, 0, &sign, sizeof sign) == SK_OK && sign == next->sign;
+    return sk_cma_read(next->place, 0, &sign, sizeof sign) == SK_OK && sign == next->sign;
 }
 
-/* Do more mates than there are cores have to share the same ones? Launchers that count only ranks
+/* Do more local ranks than there are cores have to share the same ones? Launchers that count only ranks
  * and cores of a node do not see that. */
 static bool cores_shared(const finding *f)
 {
     const note *mine = &f->notes[f->c->rank];
     int same = 0;
     for (int i = 0; i < f->nmates; i++)
-        same += f->notes[f->mates[i]].which == mine->which;
+        same += f->notes[f->local_ranks[i]].which == mine->which;
     return mine->cpus > 0 && same > mine->cpus;
 }
 
@@ -183,7 +183,7 @@ static bool vote(finding *f)
            wait_for(&request);
 }
 
-static bool find_board(finding *f)
+static bool find_shm(finding *f)
 {
     sk_comm *c = f->c;
     const sk_settings *set = sk_select_settings(sk_proc.select);
@@ -191,10 +191,11 @@ static bool find_board(finding *f)
     if (cap <= 0 || f->machine->most_on_node == 1)
         return true;
     share_memory(f, cap);
-    if (f->mem && (c->board = sk_board_new(f->mem, f->bytes, f->nmates, f->machine->mate[c->rank])))
+    if (f->mem &&
+        (c->shm = sk_shm_new(f->mem, f->bytes, f->nmates, f->machine->local_rank[c->rank])))
         f->mem = NULL;
-    f->votes[HAS_MEMORY] = c->board != NULL;
-    f->votes[HAS_DIRECT] = sk_settings_bool(set, SK_SET_DIRECT) && can_peek(f);
+    f->votes[HAS_MEMORY] = c->shm != NULL;
+    f->votes[HAS_DIRECT] = sk_settings_bool(set, SK_SET_DIRECT) && can_cma(f);
     if (cores_shared(f))
         sk_wait_sharing();
     f->votes[WAITS_LESS] = -(int64_t)sk_proc.wait;
@@ -206,24 +207,24 @@ static bool find_board(finding *f)
                                              [SK_WAIT_YIELD] = SK_PAUSE_YIELD,
                                              [SK_WAIT_MIXED] = SK_PAUSE_MIXED,
                                              [SK_WAIT_SLEEP] = SK_PAUSE_SLEEP};
-        sk_board_wait_as(c->board, (sk_pause){.mode = mode[-f->votes[WAITS_LESS]],
-                                              .idle = host_progress,
-                                              .nap_ns = nap_of(f->nmates)});
-        sk_board_bytes(f->machine->most_on_node, cap, &room);
+        sk_shm_set_waiting(c->shm, (sk_waiting){.mode = mode[-f->votes[WAITS_LESS]],
+                                                .idle = host_progress,
+                                                .nap_ns = nap_of(f->nmates)});
+        sk_shm_bytes(f->machine->most_on_node, cap, &room);
         c->room = room;
         c->direct = f->votes[HAS_DIRECT];
         if (c->direct)
-            sk_board_read_directly(c->board);
+            sk_shm_enable_cma(c->shm);
     } else {
-        sk_board_free(c->board);
-        c->board = NULL;
+        sk_shm_free(c->shm);
+        c->shm = NULL;
     }
     return agreed;
 }
 
 #else
 
-static bool find_board(finding *f)
+static bool find_shm(finding *f)
 {
     (void)f;
     return true;
@@ -240,7 +241,7 @@ void sk_node_find(sk_comm *c)
     if (c->topo && sk_topo_wait(c->topo, c) != SK_OK)
         return;
     finding f = {.c = c, .notes = calloc((size_t)c->nranks, sizeof *f.notes)};
-    if (f.notes && exchange_notes(&f) && make_machine(&f) && find_board(&f)) {
+    if (f.notes && exchange_notes(&f) && make_machine(&f) && find_shm(&f)) {
         c->machine = f.machine;
         f.machine = NULL;
         sk_recent_free(c->recent); /* plans made without all this */
@@ -248,7 +249,7 @@ void sk_node_find(sk_comm *c)
     }
     if (c->topo)
         sk_topo_leave(c->topo, c);
-#if SK_HAVE_BOARD
+#if SK_HAVE_SHM
     if (f.mem)
         sk_segment_unmap(f.mem, f.bytes);
 #endif
@@ -258,11 +259,11 @@ void sk_node_find(sk_comm *c)
 
 void sk_node_free(sk_comm *c)
 {
-#if SK_HAVE_BOARD
-    sk_board_free(c->board);
+#if SK_HAVE_SHM
+    sk_shm_free(c->shm);
 #endif
     sk_machine_free(c->machine);
-    c->board = NULL;
+    c->shm = NULL;
     c->machine = NULL;
     c->room = 0;
     c->direct = c->found = false;

@@ -1,5 +1,5 @@
 /* node.h: what the ranks of a communicator find out about the machine, once, together: who sits
- * where, and whether node mates can share memory. */
+ * where, and whether local ranks can share memory. */
 #ifndef SK_NODE_H
 #define SK_NODE_H
 

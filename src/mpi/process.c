@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "topo/machine.h"
 #include "mpi/comm.h"
 #include "mpi/dtype.h"
 #include "mpi/hook.h"
@@ -15,10 +14,12 @@
 #include "mpi/request.h"
 #include "mpi/topo.h"
 #include "skein.h"
+#include "topo/machine.h"
 
 extern char **environ;
 
-sk_process sk_proc = {.seat_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+sk_process sk_proc = {.location_lock = PTHREAD_MUTEX_INITIALIZER,
+                      .lock = PTHREAD_MUTEX_INITIALIZER};
 
 void sk_relax(void)
 {
@@ -43,7 +44,7 @@ static long ranks_here(void)
 }
 
 /* The kernel may schedule by session first. Where each rank is a session of its own, to yield is to
- * give way to any other, and the more of them share a core, the later comes the turn of the one
+ * give way to any other, and the more of them share a core, the later comes the epoch of the one
  * that is waited for. */
 static bool own_session(void)
 {

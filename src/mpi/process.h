@@ -56,9 +56,9 @@ typedef struct sk_process {
     _Atomic(struct sk_comm *) comm_slot[SK_SLOTS];
     _Atomic(struct sk_dtype *) type_slot[SK_SLOTS];
 
-    pthread_mutex_t seat_lock;
-    sk_seat seat;       /* where the process sat when last asked, bound to `seat_cpus` */
-    uint64_t seat_cpus; /* 0: nobody has asked */
+    pthread_mutex_t location_lock;
+    sk_location location;   /* where the process sat when last asked, bound to `location_cpus` */
+    uint64_t location_cpus; /* 0: nobody has asked */
 
     pthread_mutex_t lock; /* all below */
     struct sk_comm *comms;

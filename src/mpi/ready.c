@@ -1,8 +1,8 @@
 #include "mpi/ready.h"
 
 #include "exec/run.h"
-#include "mpi/board_wire.h"
 #include "mpi/request.h"
+#include "mpi/shm_wire.h"
 
 void sk_ready_make(sk_ready *x, const sk_comm *c, const sk_asked *asked, MPI_Op op, sk_plan *plan)
 {
@@ -21,7 +21,7 @@ void sk_ready_make(sk_ready *x, const sk_comm *c, const sk_asked *asked, MPI_Op 
     if (x->scratch | x->packets | v->max_transfers)
         x->room = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
     if (v->nturns)
-        sk_mpi_wire_board(&x->wire, c->board, c->machine, v, plan->sign);
+        sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->sign);
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)
@@ -71,11 +71,11 @@ static int run(sk_ready *x, sk_comm *c, void *send, void *recv)
         return MPI_ERR_OTHER;
     if (x->sched->straight) { /* which has no packets */
         sk_run run = {.sched = x->sched, .wire = &w->base, .buf = {send, recv, room}};
-        return result_of(sk_board_wire_straight(&run), w);
+        return result_of(sk_shm_wire_straight(&run), w);
     }
     sk_run run;
     sk_run_init(&run, x->plan->sched, &w->base, send, recv, room, room + x->scratch);
-    if (w->board)
+    if (w->shm)
         sk_mpi_wire_begin(w);
     return result_of(sk_run_wait(&run), w);
 }

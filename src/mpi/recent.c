@@ -149,7 +149,7 @@ sk_ready *sk_recent_find(const sk_args *a, const sk_comm *c)
         return NULL;
     if ((has_arrays(a) || p->arrays) && !same_arrays(a, p))
         return NULL;
-    if (sk_coll_neighbor(a->coll) && p->version != c->topo->hood.version)
+    if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
     return &p->ready;
 }
@@ -193,7 +193,7 @@ sk_ready *sk_recent_add(const sk_args *a, sk_comm *c, const sk_asked *asked, sk_
     sk_ready_make(&p->ready, c, asked, a->op, plan);
     p->ready.wire.handles = p->handles;
     sk_plan_hold(plan);
-    p->version = sk_coll_neighbor(a->coll) ? c->topo->hood.version : 0;
+    p->version = sk_coll_neighbor(a->coll) ? c->topo->neighborhood.version : 0;
     p->args = *a;
     p->buffers = buffers_of(a);
     drop(*at);

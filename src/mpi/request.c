@@ -58,8 +58,8 @@ static void init_run(sk_op *op)
                 op->packets);
 }
 
-/* One turn; the process lock is held. */
-static sk_status turn(sk_op *op)
+/* One epoch; the process lock is held. */
+static sk_status epoch(sk_op *op)
 {
     if (op->asked) {
         sk_status st = sk_op_plan(op);
@@ -121,7 +121,7 @@ int sk_op_start(sk_op *op)
         op->since = PMPI_Wtime();
 
     pthread_mutex_lock(&sk_proc.lock);
-    bool over = turn(op) != SK_AGAIN;
+    bool over = epoch(op) != SK_AGAIN;
     if (!over) {
         op->next = NULL;
         *sk_proc.active_end = op;
@@ -134,8 +134,8 @@ int sk_op_start(sk_op *op)
     return MPI_SUCCESS;
 }
 
-/* Each turn costs a look at the network, so with many under way not all have one each time. */
-enum { TURNS = 4 };
+/* Each epoch costs a look at the network, so with many under way not all have one each time. */
+enum { EPOCHS = 4 };
 
 void sk_progress(void)
 {
@@ -144,8 +144,8 @@ void sk_progress(void)
         return;
     sk_hint outer = sk_hint_aside();
     sk_op *over = NULL, **over_end = &over, **at = &sk_proc.active, *op;
-    for (int turns = 0; turns < TURNS && (op = *at); turns++) {
-        if (turn(op) == SK_AGAIN) {
+    for (int epochs = 0; epochs < EPOCHS && (op = *at); epochs++) {
+        if (epoch(op) == SK_AGAIN) {
             at = &op->next;
             continue;
         }
@@ -156,7 +156,7 @@ void sk_progress(void)
         *over_end = op;
         over_end = &op->next;
     }
-    if (*at && at != &sk_proc.active) { /* those who had a turn go to the end */
+    if (*at && at != &sk_proc.active) { /* those who had an epoch go to the end */
         *sk_proc.active_end = sk_proc.active;
         sk_proc.active_end = at;
         sk_proc.active = *at;

@@ -2,7 +2,7 @@
  * that a nonblocking call can start it and go.
  *
  *   wire      the private duplicate is there
- *   seats     once: who sits where, how many neighbours everybody has
+ *   locations     once: who sits where, how many neighbours everybody has
  *   notes     edges by level and the sizes of calls; all decide alike which patterns would pay
  *   talk      make them: by the whole graph where it fits in memory, else method by method
  *   loads     what they cost the busiest rank: by this calls choose
@@ -15,12 +15,12 @@
 #include "mpi/mpi_talk.h"
 #include "mpi/topo.h"
 
-typedef enum stage { AT_WIRE, AT_SEATS, AT_NOTES, AT_TALK, AT_LOADS, AT_END } stage;
+typedef enum stage { AT_WIRE, AT_LOCATIONS, AT_NOTES, AT_TALK, AT_LOADS, AT_END } stage;
 
-typedef struct seat_note { /* what a rank says of itself */
-    sk_seat seat;
+typedef struct location_note { /* what a rank says of itself */
+    sk_location location;
     int32_t cores, targets, sources, traits;
-} seat_note;
+} location_note;
 
 /* Traits: see sk_topo; above them the most edges from this rank to another. */
 enum { IDLE = 1, PARALLEL = 2, ALONE = 4, EDGES_SHIFT = 8, MOST_EDGES = 1 << 20 };
@@ -34,7 +34,7 @@ typedef struct sk_setup {
     int tag;
     double since;
     MPI_Request request;
-    seat_note *seats;
+    location_note *locations;
     int64_t notes[NNOTES];
     unsigned make; /* methods to make, a bit each */
     int method;    /* being made; SK_NMETHODS: all at once */
@@ -50,7 +50,7 @@ void sk_setup_free(sk_setup *s)
         return;
     sk_party_free(s->party);
     sk_mpi_talk_end(&s->talk);
-    free(s->seats);
+    free(s->locations);
     free(s);
 }
 
@@ -90,16 +90,16 @@ static void go(sk_setup *s, stage at)
     s->asked = false;
 }
 
-/* ---- seats ---- */
+/* ---- locations ---- */
 
-static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
+static sk_status ask_locations(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
-    s->seats = calloc((size_t)c->nranks, sizeof *s->seats);
-    if (!s->seats)
+    s->locations = calloc((size_t)c->nranks, sizeof *s->locations);
+    if (!s->locations)
         return SK_NOMEM;
-    seat_note *mine = &s->seats[c->rank];
+    location_note *mine = &s->locations[c->rank];
     int cores = 0;
-    mine->seat = sk_seat_here(&cores);
+    mine->location = sk_location_here(&cores);
     mine->cores = cores;
     mine->targets = t->graph->ntargets;
     mine->sources = t->graph->nsources;
@@ -112,38 +112,39 @@ static sk_status ask_seats(sk_setup *s, const sk_topo *t, const sk_comm *c)
         mine->traits |= ALONE;
     int edges = sk_graph_parallel(g);
     mine->traits |= (edges < MOST_EDGES ? edges : MOST_EDGES) << EDGES_SHIFT;
-    return ask(s, START_ALLGATHER(s->seats, (int)sizeof *mine, c->wire, &s->request));
+    return ask(s, START_ALLGATHER(s->locations, (int)sizeof *mine, c->wire, &s->request));
 }
 
-static sk_status read_seats(const sk_setup *s, sk_topo *t, const sk_comm *c)
+static sk_status read_locations(const sk_setup *s, sk_topo *t, const sk_comm *c)
 {
     size_t n = (size_t)c->nranks;
-    sk_seat *seats = malloc(n * sizeof *seats);
+    sk_location *locations = malloc(n * sizeof *locations);
     t->idle = malloc(n * sizeof *t->idle);
     sk_status st = SK_NOMEM;
-    if (!seats || !t->idle)
+    if (!locations || !t->idle)
         goto out;
-    int cores = s->seats[0].cores;
+    int cores = s->locations[0].cores;
     for (size_t i = 0; i < n; i++) {
-        const seat_note *note = &s->seats[i];
-        seats[i] = note->seat;
+        const location_note *note = &s->locations[i];
+        locations[i] = note->location;
         t->idle[i] = note->traits & IDLE;
         t->lonely |= (note->traits & IDLE) != 0;
         t->parallel |= (note->traits & PARALLEL) != 0;
         t->alone |= (note->traits & ALONE) != 0;
         int edges = note->traits >> EDGES_SHIFT;
-        t->hood.parallel = edges > t->hood.parallel ? edges : t->hood.parallel;
+        t->neighborhood.parallel =
+            edges > t->neighborhood.parallel ? edges : t->neighborhood.parallel;
         cores = note->cores < cores ? note->cores : cores;
         t->size.edges += note->targets;
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
         t->size.most = most > t->size.most ? most : t->size.most;
     }
-    st = sk_machine_new(c->nranks, seats, cores, &t->machine);
-    t->hood.machine = t->machine;
-    t->hood.lonely = t->lonely;
-    t->hood.parallel += t->hood.parallel == 0;
+    st = sk_machine_new(c->nranks, locations, cores, &t->machine);
+    t->neighborhood.machine = t->machine;
+    t->neighborhood.lonely = t->lonely;
+    t->neighborhood.parallel += t->neighborhood.parallel == 0;
 out:
-    free(seats);
+    free(locations);
     return st;
 }
 
@@ -202,9 +203,9 @@ static void set_typical(sk_topo *t, int64_t bytes)
     int64_t rounded = 1;
     while (rounded < bytes)
         rounded *= 2;
-    if (bytes >= 0 && rounded != t->hood.typical) {
-        t->hood.typical = rounded;
-        t->hood.version++;
+    if (bytes >= 0 && rounded != t->neighborhood.typical) {
+        t->neighborhood.typical = rounded;
+        t->neighborhood.version++;
     }
 }
 
@@ -212,7 +213,7 @@ static void set_typical(sk_topo *t, int64_t bytes)
 static unsigned decide(sk_setup *s, sk_topo *t)
 {
     const sk_settings *set = sk_select_settings(sk_proc.select);
-    memcpy(t->size.near, &s->notes[NOTE_NEAR], sizeof t->size.near);
+    memcpy(t->size.intra, &s->notes[NOTE_NEAR], sizeof t->size.intra);
     s->opts = (sk_pattern_opts){.theta = (int)sk_settings_int(set, SK_SET_THETA),
                                 .friends = (int)sk_settings_int(set, SK_SET_FRIENDS),
                                 .cumulative = sk_settings_bool(set, SK_SET_CUMULATIVE),
@@ -324,19 +325,19 @@ static int64_t sent(const sk_load *l)
 /* What the set-up cost and what a call will save: for the report. */
 static void account(const sk_setup *s, const sk_topo *t)
 {
-    const sk_load *direct = &t->hood.load[SK_BY_DIRECT], *best = direct;
+    const sk_load *direct = &t->neighborhood.load[SK_BY_DIRECT], *best = direct;
     const sk_model *model = sk_select_model(sk_proc.select);
     double least = 0, was = 0;
-    int64_t bytes = t->hood.typical;
+    int64_t bytes = t->neighborhood.typical;
     for (int i = 0; i < SK_NMETHODS; i++) {
         if (!t->pattern[i])
             continue;
-        double price = sk_price(model, t->machine, &t->hood.load[i], false, bytes);
+        double price = sk_price(model, t->machine, &t->neighborhood.load[i], false, bytes);
         if (i == SK_BY_DIRECT)
             was = least = price;
         if (price < least) {
             least = price;
-            best = &t->hood.load[i];
+            best = &t->neighborhood.load[i];
         }
     }
     double seconds = PMPI_Wtime() - s->since;
@@ -346,10 +347,10 @@ static void account(const sk_setup *s, const sk_topo *t)
 
 static void finish(sk_setup *s, sk_topo *t)
 {
-    memcpy(t->hood.load, s->loads, sizeof t->hood.load);
+    memcpy(t->neighborhood.load, s->loads, sizeof t->neighborhood.load);
     for (int i = 0; i < SK_NMETHODS; i++)
-        t->hood.pattern[i] = t->pattern[i];
-    t->hood.version++;
+        t->neighborhood.pattern[i] = t->pattern[i];
+    t->neighborhood.version++;
     if (s->make)
         account(s, t);
 }
@@ -363,13 +364,13 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
     case AT_WIRE:
         st = sk_comm_wire(c);
         if (st == SK_OK)
-            go(s, t->machine ? AT_NOTES : AT_SEATS);
+            go(s, t->machine ? AT_NOTES : AT_LOCATIONS);
         return st;
-    case AT_SEATS:
-        st = s->asked ? answered(s) : ask_seats(s, t, c);
-        if (st != SK_OK || !s->seats || s->request != MPI_REQUEST_NULL)
+    case AT_LOCATIONS:
+        st = s->asked ? answered(s) : ask_locations(s, t, c);
+        if (st != SK_OK || !s->locations || s->request != MPI_REQUEST_NULL)
             return st;
-        st = read_seats(s, t, c);
+        st = read_locations(s, t, c);
         go(s, AT_NOTES);
         return st;
     case AT_NOTES:
@@ -377,7 +378,7 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
         if (st != SK_OK || s->request != MPI_REQUEST_NULL)
             return st;
         s->make = decide(s, t);
-        go(s, s->make ? AT_TALK : t->hood.load[SK_BY_DIRECT].stages ? AT_END : AT_LOADS);
+        go(s, s->make ? AT_TALK : t->neighborhood.load[SK_BY_DIRECT].stages ? AT_END : AT_LOADS);
         return SK_OK;
     case AT_TALK:
         st = poll_talk(s, t, c);

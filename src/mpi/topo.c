@@ -83,7 +83,7 @@ static sk_status make_direct(sk_topo *t)
     if (st == SK_OK) {
         t->pattern[SK_BY_DIRECT] = p->made[SK_BY_DIRECT];
         p->made[SK_BY_DIRECT] = NULL;
-        t->hood.pattern[SK_BY_DIRECT] = t->pattern[SK_BY_DIRECT];
+        t->neighborhood.pattern[SK_BY_DIRECT] = t->pattern[SK_BY_DIRECT];
     }
     sk_party_free(p);
     return st;
@@ -101,9 +101,9 @@ sk_topo *sk_topo_get(sk_comm *c)
         sk_topo_free(t);
         return NULL;
     }
-    t->hood.graph = t->graph;
-    t->hood.ride = sk_settings_int(set, SK_SET_RIDE);
-    t->hood.window = (int)sk_settings_int(set, SK_SET_WINDOW);
+    t->neighborhood.graph = t->graph;
+    t->neighborhood.ride = sk_settings_int(set, SK_SET_RIDE);
+    t->neighborhood.window = (int)sk_settings_int(set, SK_SET_WINDOW);
     c->topo = t;
     return t;
 }

@@ -7,9 +7,9 @@
 #ifndef SK_TOPO_H
 #define SK_TOPO_H
 
-#include "neighbor/cost/predict.h"
 #include "mpi/comm.h"
-#include "neighbor/hood.h"
+#include "neighbor/cost/predict.h"
+#include "neighbor/neighborhood.h"
 
 struct sk_setup;
 
@@ -21,7 +21,7 @@ typedef struct sk_sizes {
 enum { SK_SETUPS = 32, SK_SETUP_TAGS = 2 * SK_NMETHODS };
 
 typedef struct sk_topo {
-    sk_hood hood; /* what calls see */
+    sk_neighborhood neighborhood; /* what calls see */
     sk_graph *graph;
     sk_machine *machine; /* NULL: not known yet */
     bool *idle;
@@ -55,7 +55,7 @@ bool sk_topo_read(MPI_Comm comm, int nranks, int rank, sk_graph **out);
 
 /* Where this process sits; the override SKEIN_MACHINE is for the ranks of MPI_COMM_WORLD. `cores`:
  * of this node. */
-sk_seat sk_seat_here(int *cores);
+sk_location sk_location_here(int *cores);
 
 /* The cores this process may run on, and a number that tells sets of them apart. 0: not known. */
 int sk_cpus_here(uint64_t *which);

@@ -38,7 +38,7 @@ static sk_status tell_targets(gather_party *p, sk_talk *t)
     return st;
 }
 
-/* ---- a mate ---- */
+/* ---- a local rank ---- */
 
 static sk_status read_pattern(sk_party *p, sk_method_id id, const int32_t *words, size_t n)
 {
@@ -149,10 +149,10 @@ static sk_status begin_rounds(gather_party *p, sk_talk *t)
 static sk_status take_targets(gather_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
 {
     const sk_machine *m = p->m;
-    int mate = m->place[from] - m->node_first[m->node[from]];
-    if (m->node[from] != m->node[p->party.rank] || p->mates[mate].words)
+    int local_rank = m->place[from] - m->node_first[m->node[from]];
+    if (m->node[from] != m->node[p->party.rank] || p->local_ranks[local_rank].words)
         return SK_WIRE;
-    sk_status st = sk_gather_keep(p, mate, words + 1, n - 1);
+    sk_status st = sk_gather_keep(p, local_rank, words + 1, n - 1);
     if (st != SK_OK)
         return st;
     return --p->missing == 0 ? begin_rounds(p, t) : SK_OK;

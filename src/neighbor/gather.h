@@ -4,7 +4,7 @@
 
 #include "neighbor/method.h"
 
-/* Phases: mates go from TARGETS to PATTERNS, leaders from TARGETS to ROUND, ROUND + 1, ... */
+/* Phases: local ranks go from TARGETS to PATTERNS, leaders from TARGETS to ROUND, ROUND + 1, ... */
 enum { TARGETS, PATTERNS, ROUND };
 
 typedef struct gather_words {
@@ -21,23 +21,23 @@ typedef struct gather_party {
     int64_t edges;
 
     /* Leaders only. */
-    int missing;         /* mates not heard of */
-    gather_words *mates; /* their targets, as rank sets */
+    int missing;               /* local ranks not heard of */
+    gather_words *local_ranks; /* their targets, as rank sets */
     sk_whole *whole;
     int *room;          /* for one set */
     int32_t *known;     /* a word for the phase, then the sets of my node and of those after it */
     size_t used, cap;   /* words in it, and room for */
     size_t *ends;       /* words up to the end of the i-th node in it */
     int nknown;         /* nodes in it */
-    sk_pattern **plans; /* [method][mate] */
+    sk_pattern **plans; /* [method][local rank] */
 } gather_party;
 
 sk_status sk_gather_lead(gather_party *p); /* makes it a leader */
 void sk_gather_free(sk_party *p);
 
-/* The targets of a mate, or of the leader as mate 0. When all are there they are joined: mates are
+/* The targets of a local rank, or of the leader as local rank 0. When all are there they are joined: local ranks are
  * heard in any order, but stand in the machine's. */
-sk_status sk_gather_keep(gather_party *p, int mate, const int32_t *words, size_t n);
+sk_status sk_gather_keep(gather_party *p, int local_rank, const int32_t *words, size_t n);
 sk_status sk_gather_join(gather_party *p);
 
 /* The targets of a node's ranks, which stand at the head of the words, into the whole graph.
@@ -45,8 +45,8 @@ sk_status sk_gather_join(gather_party *p);
 sk_status sk_gather_read(gather_party *p, int node, bool pass_on, const int32_t *words, size_t n,
                          size_t *used);
 
-/* The patterns of my node, mine into party.made; those of a mate as a message. */
+/* The patterns of my node, mine into party.made; those of a local rank as a message. */
 sk_status sk_gather_plan(gather_party *p);
-sk_status sk_gather_pack(const gather_party *p, int mate, int32_t **words, size_t *n);
+sk_status sk_gather_pack(const gather_party *p, int local_rank, int32_t **words, size_t *n);
 
 #endif

@@ -6,7 +6,7 @@
 #include "neighbor/gather.h"
 #include "neighbor/rankset.h"
 
-static int mates_of(const gather_party *p)
+static int local_ranks_of(const gather_party *p)
 {
     int node = p->m->node[p->party.rank];
     return p->m->node_first[node + 1] - p->m->node_first[node];
@@ -14,26 +14,26 @@ static int mates_of(const gather_party *p)
 
 sk_status sk_gather_lead(gather_party *p)
 {
-    size_t n = (size_t)mates_of(p);
+    size_t n = (size_t)local_ranks_of(p);
     p->missing = (int)n - 1;
-    p->mates = calloc(n, sizeof *p->mates);
+    p->local_ranks = calloc(n, sizeof *p->local_ranks);
     p->whole = sk_whole_new(p->party.nranks, p->edges);
     p->room = malloc((size_t)p->party.nranks * sizeof *p->room);
     p->ends = calloc((size_t)p->m->nnodes, sizeof *p->ends);
     p->plans = calloc(SK_NMETHODS * n, sizeof(sk_pattern *));
-    return p->mates && p->whole && p->room && p->ends && p->plans ? SK_OK : SK_NOMEM;
+    return p->local_ranks && p->whole && p->room && p->ends && p->plans ? SK_OK : SK_NOMEM;
 }
 
 static void forget(gather_party *p)
 {
-    for (int i = 0; p->mates && i < mates_of(p); i++)
-        free(p->mates[i].words);
-    free(p->mates);
+    for (int i = 0; p->local_ranks && i < local_ranks_of(p); i++)
+        free(p->local_ranks[i].words);
+    free(p->local_ranks);
     free(p->known);
     free(p->ends);
     free(p->room);
     sk_whole_free(p->whole);
-    p->mates = NULL;
+    p->local_ranks = NULL;
     p->known = NULL;
     p->ends = NULL;
     p->room = NULL;
@@ -43,7 +43,7 @@ static void forget(gather_party *p)
 void sk_gather_free(sk_party *party)
 {
     gather_party *p = (gather_party *)party;
-    for (int i = 0; p->plans && i < SK_NMETHODS * mates_of(p); i++)
+    for (int i = 0; p->plans && i < SK_NMETHODS * local_ranks_of(p); i++)
         sk_pattern_free(p->plans[i]);
     free(p->plans);
     forget(p);
@@ -58,10 +58,10 @@ static sk_status read_rank(gather_party *p, int rank, const int32_t *words, size
     return *used && sk_whole_add(p->whole, rank, p->room, many) == SK_OK ? SK_OK : SK_WIRE;
 }
 
-sk_status sk_gather_keep(gather_party *p, int mate, const int32_t *words, size_t n)
+sk_status sk_gather_keep(gather_party *p, int local_rank, const int32_t *words, size_t n)
 {
     size_t used = 0;
-    int rank = p->m->order[p->m->place[p->party.rank] + mate];
+    int rank = p->m->order[p->m->place[p->party.rank] + local_rank];
     sk_status st = read_rank(p, rank, words, n, &used);
     if (st != SK_OK || used != n)
         return SK_WIRE;
@@ -69,7 +69,7 @@ sk_status sk_gather_keep(gather_party *p, int mate, const int32_t *words, size_t
     if (!copy)
         return SK_NOMEM;
     memcpy(copy, words, n * sizeof *copy);
-    p->mates[mate] = (gather_words){copy, n};
+    p->local_ranks[local_rank] = (gather_words){copy, n};
     return SK_OK;
 }
 
@@ -91,8 +91,8 @@ static sk_status append(gather_party *p, const int32_t *words, size_t n)
 sk_status sk_gather_join(gather_party *p)
 {
     sk_status st = append(p, &(int32_t){0}, 1); /* the phase will stand here */
-    for (int i = 0; i < mates_of(p) && st == SK_OK; i++)
-        st = append(p, p->mates[i].words, p->mates[i].n);
+    for (int i = 0; i < local_ranks_of(p) && st == SK_OK; i++)
+        st = append(p, p->local_ranks[i].words, p->local_ranks[i].n);
     p->ends[p->nknown++] = p->used;
     return st;
 }
@@ -120,7 +120,7 @@ sk_status sk_gather_read(gather_party *p, int node, bool pass_on, const int32_t 
 sk_status sk_gather_plan(gather_party *p)
 {
     const sk_machine *m = p->m;
-    int n = mates_of(p);
+    int n = local_ranks_of(p);
     sk_status st = sk_whole_freeze(p->whole);
     for (int id = 0; id < SK_NMETHODS && st == SK_OK; id++) {
         if (!(p->methods >> id & 1))
@@ -158,7 +158,7 @@ static sk_status add_pattern(const sk_pattern *pattern, int32_t **words, size_t 
     return more ? SK_OK : SK_NOMEM;
 }
 
-sk_status sk_gather_pack(const gather_party *p, int mate, int32_t **words, size_t *n)
+sk_status sk_gather_pack(const gather_party *p, int local_rank, int32_t **words, size_t *n)
 {
     int32_t *all = malloc(sizeof *all);
     size_t len = 1;
@@ -168,7 +168,7 @@ sk_status sk_gather_pack(const gather_party *p, int mate, int32_t **words, size_
     sk_status st = SK_OK;
     for (int id = 0; id < SK_NMETHODS && st == SK_OK; id++)
         if (p->methods >> id & 1)
-            st = add_pattern(p->plans[id * mates_of(p) + mate], &all, &len);
+            st = add_pattern(p->plans[id * local_ranks_of(p) + local_rank], &all, &len);
     if (st == SK_OK) {
         *words = all;
         *n = len;

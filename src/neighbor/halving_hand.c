@@ -137,15 +137,15 @@ static size_t first_for(const sk_hand *h, int dst)
     return lo;
 }
 
-/* The sources that a mate gets from me: a run of what is held, sorted by destination. */
-static sk_status tell_mate(sk_hand *h, sk_talk *t, int mate, int32_t *words)
+/* The sources that a local rank gets from me: a run of what is held, sorted by destination. */
+static sk_status tell_local_rank(sk_hand *h, sk_talk *t, int local_rank, int32_t *words)
 {
     size_t n = 1;
-    for (size_t i = first_for(h, mate); i < h->nheld && h->held[i].dst == mate; i++) {
-        sk_pattern_send(h->made, h->rules->steps, mate, h->held[i].src, mate);
+    for (size_t i = first_for(h, local_rank); i < h->nheld && h->held[i].dst == local_rank; i++) {
+        sk_pattern_send(h->made, h->rules->steps, local_rank, h->held[i].src, local_rank);
         words[n++] = h->held[i].src;
     }
-    return t->send(t, mate, words, n);
+    return t->send(t, local_rank, words, n);
 }
 
 sk_status sk_hand_out(sk_hand *h, sk_talk *t, sk_due *due, int phase, sk_half socket)
@@ -161,7 +161,7 @@ sk_status sk_hand_out(sk_hand *h, sk_talk *t, sk_due *due, int phase, sk_half so
         if (i == h->place || !sk_halving_busy(h->rules, i))
             continue;
         sk_due_add(due, h->rules->machine->order[i]);
-        st = tell_mate(h, t, h->rules->machine->order[i], words);
+        st = tell_local_rank(h, t, h->rules->machine->order[i], words);
     }
     free(words);
     return st;

@@ -4,10 +4,10 @@
 #ifndef SK_HALVING_HAND_H
 #define SK_HALVING_HAND_H
 
-#include "topo/graph.h"
 #include "neighbor/halving_due.h"
 #include "neighbor/halving_split.h"
 #include "neighbor/talk.h"
+#include "topo/graph.h"
 
 typedef struct sk_hand {
     const sk_halving *rules;
@@ -30,7 +30,7 @@ typedef struct sk_hand_step {
 sk_status sk_hand_over(sk_hand *h, sk_talk *t, sk_due *due, const sk_hand_step *s);
 sk_status sk_hand_take(sk_hand *h, const sk_hand_step *s, int from, const int32_t *words, size_t n);
 
-/* Inside the socket: tell every mate what it gets from me, and hear the same. */
+/* Inside the socket: tell every local rank what it gets from me, and hear the same. */
 sk_status sk_hand_out(sk_hand *h, sk_talk *t, sk_due *due, int phase, sk_half socket);
 void sk_hand_out_take(sk_hand *h, int from, const int32_t *words, size_t n);
 

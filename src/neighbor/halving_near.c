@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* to[] from from[] with all edges turned round; the lists come out ascending. */
-static void turn_round(int n, const int64_t *from_first, const int *from, int64_t *to_first,
-                       int *to)
+static void epoch_round(int n, const int64_t *from_first, const int *from, int64_t *to_first,
+                        int *to)
 {
     memset(to_first, 0, ((size_t)n + 1) * sizeof *to_first);
     for (int64_t k = 0; k < from_first[n]; k++)
@@ -37,9 +37,9 @@ static void fill_lists(sk_near *near, const sk_whole *g)
         for (int k = 0; k < degree; k++)
             at[k] = m->place[at[k]];
     }
-    turn_round(m->nranks, near->out_first, near->out, near->in_first, near->in);
+    epoch_round(m->nranks, near->out_first, near->out, near->in_first, near->in);
     if (!m->in_order)
-        turn_round(m->nranks, near->in_first, near->in, near->out_first, near->out);
+        epoch_round(m->nranks, near->in_first, near->in, near->out_first, near->out);
 }
 
 static bool bits_are_faster(const sk_near *near)

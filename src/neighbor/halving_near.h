@@ -3,8 +3,8 @@
 #ifndef SK_HALVING_NEAR_H
 #define SK_HALVING_NEAR_H
 
-#include "topo/whole.h"
 #include "neighbor/halving_split.h"
+#include "topo/whole.h"
 
 typedef struct sk_near {
     const sk_machine *machine;

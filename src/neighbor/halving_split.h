@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "topo/machine.h"
 #include "neighbor/method.h"
+#include "topo/machine.h"
 
 typedef struct sk_halving {
     const sk_machine *machine;

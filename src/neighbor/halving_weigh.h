@@ -3,10 +3,10 @@
 #ifndef SK_HALVING_WEIGH_H
 #define SK_HALVING_WEIGH_H
 
-#include "topo/graph.h"
 #include "neighbor/halving_due.h"
 #include "neighbor/halving_split.h"
 #include "neighbor/talk.h"
+#include "topo/graph.h"
 
 /* Another rank stands in my opposite half in one step only, so one number each is enough for what
  * it has in common with me when I look for an agent, and when it does. */

@@ -3,8 +3,8 @@
 #ifndef SK_LOAD_H
 #define SK_LOAD_H
 
-#include "topo/machine.h"
 #include "neighbor/pattern.h"
+#include "topo/machine.h"
 
 /* All are counts of one rank, or the largest over all ranks; only int64_t inside, so that ranks
  * agree by an element-wise maximum. Sends and receives are both counted. */
@@ -13,7 +13,7 @@ typedef struct sk_load {
     int64_t messages[SK_NLEVELS];
     int64_t blocks[SK_NLEVELS];  /* allgather: a source once per message */
     int64_t parcels[SK_NLEVELS]; /* alltoall */
-    /* The longest message between node mates: 0, there is none. */
+    /* The longest message between local ranks: 0, there is none. */
     int64_t near_blocks, near_parcels;
 } sk_load;
 

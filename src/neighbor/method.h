@@ -3,11 +3,11 @@
 #ifndef SK_METHOD_H
 #define SK_METHOD_H
 
-#include "topo/graph.h"
-#include "topo/whole.h"
-#include "topo/machine.h"
 #include "neighbor/pattern.h"
 #include "neighbor/talk.h"
+#include "topo/graph.h"
+#include "topo/machine.h"
+#include "topo/whole.h"
 
 typedef enum sk_method_id {
 #define METHOD(ID, name) SK_BY_##ID,

@@ -12,17 +12,18 @@
 #include <stdlib.h>
 
 /* The neighbours of all ranks of a node, out of the whole graph. */
-static sk_status mates_of(const sk_whole *g, const sk_machine *m, sk_mates *a, int *room)
+static sk_status local_ranks_of(const sk_whole *g, const sk_machine *m, sk_local_ranks *a,
+                                int *room)
 {
     sk_status st = SK_OK;
     for (int i = 0; i < a->n && st == SK_OK; i++) {
         int r = m->order[m->node_first[a->node] + i];
         sk_whole_targets(g, r, room);
-        st = sk_mates_set(a, i, SK_TARGETS, room, sk_whole_degree(g, r, false));
+        st = sk_local_ranks_set(a, i, SK_TARGETS, room, sk_whole_degree(g, r, false));
         if (st != SK_OK)
             break;
         sk_whole_sources(g, r, room);
-        st = sk_mates_set(a, i, SK_SOURCES, room, sk_whole_degree(g, r, true));
+        st = sk_local_ranks_set(a, i, SK_SOURCES, room, sk_whole_degree(g, r, true));
     }
     return st;
 }
@@ -30,12 +31,12 @@ static sk_status mates_of(const sk_whole *g, const sk_machine *m, sk_mates *a, i
 static sk_status plan_node(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
                            int node, int *room, sk_pattern **by_rank)
 {
-    sk_mates a;
-    sk_status st = sk_mates_init(&a, m, node);
+    sk_local_ranks a;
+    sk_status st = sk_local_ranks_init(&a, m, node);
     if (st != SK_OK)
         return st;
     sk_pattern **wanted = malloc((size_t)a.n * sizeof(sk_pattern *));
-    st = wanted ? mates_of(g, m, &a, room) : SK_NOMEM;
+    st = wanted ? local_ranks_of(g, m, &a, room) : SK_NOMEM;
     for (int i = 0; i < a.n && st == SK_OK; i++)
         wanted[i] = by_rank[m->order[m->node_first[node] + i]];
     if (st == SK_OK)
@@ -43,7 +44,7 @@ static sk_status plan_node(const sk_whole *g, const sk_machine *m, const sk_patt
     for (int i = 0; i < a.n && st == SK_OK; i++)
         st = wanted[i] ? sk_pattern_freeze(wanted[i]) : SK_OK;
     free(wanted);
-    sk_mates_drop(&a);
+    sk_local_ranks_drop(&a);
     return st;
 }
 

@@ -1,9 +1,9 @@
 /* node_fill.c: the hauls of the ranks of one node, from the neighbours of all of them.
  *
  * Carrier and entry of a pair of nodes follow from the parcels between the two alone: so both nodes
- * find the same, each from the neighbours of its own ranks. A pair takes its turn by how far apart
- * its nodes are counted; turns are dealt to a node's ranks one after the other, carriers from the
- * first rank upwards, entries from the last downwards, so that neither the many turns of a large
+ * find the same, each from the neighbours of its own ranks. A pair takes its epoch by how far apart
+ * its nodes are counted; epochs are dealt to a node's ranks one after the other, carriers from the
+ * first rank upwards, entries from the last downwards, so that neither the many epochs of a large
  * machine nor the few of a small one pile up on some ranks. A rank that is the only source is the
  * carrier itself, the only destination the entry itself: that saves a hop. */
 #include <stdlib.h>
@@ -11,44 +11,44 @@
 
 #include "neighbor/node.h"
 
-sk_status sk_mates_init(sk_mates *a, const sk_machine *m, int node)
+sk_status sk_local_ranks_init(sk_local_ranks *a, const sk_machine *m, int node)
 {
-    *a = (sk_mates){.node = node, .n = m->node_first[node + 1] - m->node_first[node]};
+    *a = (sk_local_ranks){.node = node, .n = m->node_first[node + 1] - m->node_first[node]};
     for (int way = 0; way < 2; way++)
-        a->near[way] = calloc((size_t)a->n, sizeof *a->near[way]);
-    if (a->near[0] && a->near[1])
+        a->intra[way] = calloc((size_t)a->n, sizeof *a->intra[way]);
+    if (a->intra[0] && a->intra[1])
         return SK_OK;
-    sk_mates_drop(a);
+    sk_local_ranks_drop(a);
     return SK_NOMEM;
 }
 
-void sk_mates_drop(sk_mates *a)
+void sk_local_ranks_drop(sk_local_ranks *a)
 {
     for (int way = 0; way < 2; way++) {
-        for (int i = 0; i < a->n && a->near[way]; i++)
-            free(a->near[way][i].rank);
-        free(a->near[way]);
-        a->near[way] = NULL;
+        for (int i = 0; i < a->n && a->intra[way]; i++)
+            free(a->intra[way][i].rank);
+        free(a->intra[way]);
+        a->intra[way] = NULL;
     }
 }
 
-sk_status sk_mates_set(sk_mates *a, int mate, int way, const int *ranks, int n)
+sk_status sk_local_ranks_set(sk_local_ranks *a, int local_rank, int way, const int *ranks, int n)
 {
-    sk_ranks *near = &a->near[way][mate];
+    sk_ranks *intra = &a->intra[way][local_rank];
     int *copy = malloc(((size_t)n + 1) * sizeof *copy);
     if (!copy)
         return SK_NOMEM;
     if (n)
         memcpy(copy, ranks, (size_t)n * sizeof *copy);
-    free(near->rank);
-    *near = (sk_ranks){n, copy};
+    free(intra->rank);
+    *intra = (sk_ranks){n, copy};
     return SK_OK;
 }
 
 typedef struct fill {
     const sk_machine *m;
     const bool *idle;
-    const sk_mates *mates;
+    const sk_local_ranks *local_ranks;
     sk_pattern **patterns;
 } fill;
 
@@ -59,7 +59,7 @@ typedef struct pair { /* all parcels from one node to another */
     int carrier, entry;
 } pair;
 
-/* Parcels of the mates' edges in one way, by the node at the other end: those of node i are
+/* Parcels of the local ranks' edges in one way, by the node at the other end: those of node i are
  * (*parcels)[(*first)[i] ...]. Both are the caller's to free, also after a failure. */
 static sk_status by_node(const fill *f, int way, size_t **first, sk_parcel **parcels)
 {
@@ -67,28 +67,28 @@ static sk_status by_node(const fill *f, int way, size_t **first, sk_parcel **par
     size_t *at = *first = calloc((size_t)m->nnodes + 2, sizeof *at);
     if (!at)
         return SK_NOMEM;
-    for (int i = 0; i < f->mates->n; i++)
-        for (int k = 0; k < f->mates->near[way][i].n; k++)
-            at[m->node[f->mates->near[way][i].rank[k]] + 2]++;
+    for (int i = 0; i < f->local_ranks->n; i++)
+        for (int k = 0; k < f->local_ranks->intra[way][i].n; k++)
+            at[m->node[f->local_ranks->intra[way][i].rank[k]] + 2]++;
     for (int i = 0; i < m->nnodes; i++)
         at[i + 2] += at[i + 1];
     *parcels = malloc((at[m->nnodes + 1] + 1) * sizeof **parcels);
     if (!*parcels)
         return SK_NOMEM;
     /* One ahead: filling a node's share moves its start, which is the next one's place, along. */
-    for (int i = 0; i < f->mates->n; i++) {
-        int mate = m->order[m->node_first[f->mates->node] + i];
-        for (int k = 0; k < f->mates->near[way][i].n; k++) {
-            int other = f->mates->near[way][i].rank[k];
+    for (int i = 0; i < f->local_ranks->n; i++) {
+        int local_rank = m->order[m->node_first[f->local_ranks->node] + i];
+        for (int k = 0; k < f->local_ranks->intra[way][i].n; k++) {
+            int other = f->local_ranks->intra[way][i].rank[k];
             (*parcels)[at[m->node[other] + 1]++] =
-                way == SK_TARGETS ? (sk_parcel){mate, other} : (sk_parcel){other, mate};
+                way == SK_TARGETS ? (sk_parcel){local_rank, other} : (sk_parcel){other, local_rank};
         }
     }
     return SK_OK;
 }
 
-/* Turns go round the ranks of a node that are not idle; -1: all are. */
-static int deal(const fill *f, int node, int turn, bool from_end)
+/* Epochs go round the ranks of a node that are not idle; -1: all are. */
+static int deal(const fill *f, int node, int epoch, bool from_end)
 {
     const sk_machine *m = f->m;
     const int *ranks = &m->order[m->node_first[node]];
@@ -97,7 +97,7 @@ static int deal(const fill *f, int node, int turn, bool from_end)
         busy += !(f->idle && f->idle[ranks[i]]);
     if (busy == 0)
         return -1;
-    int skip = from_end ? busy - 1 - turn % busy : turn % busy;
+    int skip = from_end ? busy - 1 - epoch % busy : epoch % busy;
     for (int i = 0;; i++)
         if (!(f->idle && f->idle[ranks[i]]) && skip-- == 0)
             return ranks[i];
@@ -110,19 +110,21 @@ static void choose(const fill *f, pair *p)
         one_src &= p->parcels[i].src == p->parcels[0].src;
         one_dst &= p->parcels[i].dst == p->parcels[0].dst;
     }
-    int nodes = f->m->nnodes, turn = (p->to - p->from + nodes) % nodes - 1;
-    p->carrier = one_src ? p->parcels[0].src : deal(f, p->from, turn, false);
-    p->entry = one_dst ? p->parcels[0].dst : deal(f, p->to, turn, true);
+    int nodes = f->m->nnodes, epoch = (p->to - p->from + nodes) % nodes - 1;
+    p->carrier = one_src ? p->parcels[0].src : deal(f, p->from, epoch, false);
+    p->entry = one_dst ? p->parcels[0].dst : deal(f, p->to, epoch, true);
 }
 
-/* A parcel goes one hop between two mates, or between a mate and a rank elsewhere. */
+/* A parcel goes one hop between two local ranks, or between a local rank and a rank elsewhere. */
 static void hop(const fill *f, int stage, int from, int to, sk_parcel parcel)
 {
     const sk_machine *m = f->m;
     if (from == to)
         return;
-    sk_pattern *p = m->node[from] == f->mates->node ? f->patterns[sk_mate_of(m, from)] : NULL;
-    sk_pattern *q = m->node[to] == f->mates->node ? f->patterns[sk_mate_of(m, to)] : NULL;
+    sk_pattern *p =
+        m->node[from] == f->local_ranks->node ? f->patterns[sk_local_rank_of(m, from)] : NULL;
+    sk_pattern *q =
+        m->node[to] == f->local_ranks->node ? f->patterns[sk_local_rank_of(m, to)] : NULL;
     if (p)
         sk_pattern_send(p, stage, to, parcel.src, parcel.dst);
     if (q)
@@ -138,10 +140,10 @@ static sk_status fill_pair(const fill *f, pair *p)
         return SK_BADARG; /* a rank with neighbours was called idle */
     for (size_t i = 0; i < p->n; i++) {
         sk_parcel parcel = p->parcels[i];
-        if (p->from == f->mates->node)
+        if (p->from == f->local_ranks->node)
             hop(f, 0, parcel.src, p->carrier, parcel);
         hop(f, 1, p->carrier, p->entry, parcel);
-        if (p->to == f->mates->node)
+        if (p->to == f->local_ranks->node)
             hop(f, 2, p->entry, parcel.dst, parcel);
     }
     return SK_OK;
@@ -149,7 +151,7 @@ static sk_status fill_pair(const fill *f, pair *p)
 
 static sk_status fill_way(const fill *f, int way)
 {
-    int mine = f->mates->node;
+    int mine = f->local_ranks->node;
     size_t *first = NULL;
     sk_parcel *parcels = NULL;
     sk_status st = by_node(f, way, &first, &parcels);
@@ -169,7 +171,7 @@ static sk_status fill_way(const fill *f, int way)
     return st;
 }
 
-sk_status sk_node_fill(const sk_machine *m, const bool *idle, const sk_mates *a,
+sk_status sk_node_fill(const sk_machine *m, const bool *idle, const sk_local_ranks *a,
                        sk_pattern **patterns)
 {
     fill f = {m, idle, a, patterns};

@@ -11,8 +11,8 @@ typedef struct node_party {
     const sk_graph *g;
     const sk_machine *m;
     const bool *idle;
-    sk_mates mates;
-    bool *heard; /* of each mate */
+    sk_local_ranks local_ranks;
+    bool *heard; /* of each local rank */
     int missing;
     int *room;
 } node_party;
@@ -20,12 +20,12 @@ typedef struct node_party {
 static sk_status make(node_party *n)
 {
     int rank = n->party.rank;
-    sk_pattern **wanted = calloc((size_t)n->mates.n, sizeof(sk_pattern *));
+    sk_pattern **wanted = calloc((size_t)n->local_ranks.n, sizeof(sk_pattern *));
     sk_pattern *p = sk_pattern_new(n->party.nranks, rank);
     sk_status st = wanted && p ? SK_OK : SK_NOMEM;
     if (st == SK_OK) {
-        wanted[sk_mate_of(n->m, rank)] = p;
-        st = sk_node_fill(n->m, n->idle, &n->mates, wanted);
+        wanted[sk_local_rank_of(n->m, rank)] = p;
+        st = sk_node_fill(n->m, n->idle, &n->local_ranks, wanted);
     }
     if (st == SK_OK)
         st = sk_pattern_freeze(p);
@@ -52,10 +52,10 @@ static sk_status tell(const node_party *n, sk_talk *t)
     at += sk_rankset_put(words + at, g->nranks, g->targets, g->ntargets);
     sk_rankset_put(words + at, g->nranks, g->sources, g->nsources);
     sk_status st = SK_OK;
-    const int *mates = &n->m->order[n->m->node_first[n->mates.node]];
-    for (int i = 0; i < n->mates.n && st == SK_OK; i++)
-        if (mates[i] != g->rank)
-            st = t->send(t, mates[i], words, len);
+    const int *local_ranks = &n->m->order[n->m->node_first[n->local_ranks.node]];
+    for (int i = 0; i < n->local_ranks.n && st == SK_OK; i++)
+        if (local_ranks[i] != g->rank)
+            st = t->send(t, local_ranks[i], words, len);
     free(words);
     return st;
 }
@@ -64,20 +64,21 @@ static sk_status start(sk_party *p, sk_talk *t)
 {
     node_party *n = (node_party *)p;
     const sk_graph *g = n->g;
-    int me = sk_mate_of(n->m, g->rank);
-    sk_status st = sk_mates_set(&n->mates, me, SK_TARGETS, g->targets, g->ntargets);
+    int me = sk_local_rank_of(n->m, g->rank);
+    sk_status st = sk_local_ranks_set(&n->local_ranks, me, SK_TARGETS, g->targets, g->ntargets);
     if (st == SK_OK)
-        st = sk_mates_set(&n->mates, me, SK_SOURCES, g->sources, g->nsources);
+        st = sk_local_ranks_set(&n->local_ranks, me, SK_SOURCES, g->sources, g->nsources);
     n->heard[me] = true;
     if (st == SK_OK)
         st = tell(n, t);
     return st == SK_OK && n->missing == 0 ? make(n) : st;
 }
 
-/* One set of neighbours of a mate. */
-static sk_status read_set(node_party *n, int mate, int way, const int32_t **words, size_t *left)
+/* One set of neighbours of a local rank. */
+static sk_status read_set(node_party *n, int local_rank, int way, const int32_t **words,
+                          size_t *left)
 {
-    int many = 0, from = n->m->order[n->m->node_first[n->mates.node] + mate];
+    int many = 0, from = n->m->order[n->m->node_first[n->local_ranks.node] + local_rank];
     size_t used = sk_rankset_get(*words, *left, n->party.nranks, n->room, &many);
     if (used == 0)
         return SK_WIRE;
@@ -86,25 +87,25 @@ static sk_status read_set(node_party *n, int mate, int way, const int32_t **word
             return SK_WIRE;
     *words += used;
     *left -= used;
-    return sk_mates_set(&n->mates, mate, way, n->room, many);
+    return sk_local_ranks_set(&n->local_ranks, local_rank, way, n->room, many);
 }
 
 static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t len)
 {
     (void)t;
     node_party *n = (node_party *)p;
-    if (n->m->node[from] != n->mates.node)
+    if (n->m->node[from] != n->local_ranks.node)
         return SK_WIRE;
-    int mate = sk_mate_of(n->m, from);
-    if (n->heard[mate])
+    int local_rank = sk_local_rank_of(n->m, from);
+    if (n->heard[local_rank])
         return SK_WIRE;
     words++, len--;
-    sk_status st = read_set(n, mate, SK_TARGETS, &words, &len);
+    sk_status st = read_set(n, local_rank, SK_TARGETS, &words, &len);
     if (st == SK_OK)
-        st = read_set(n, mate, SK_SOURCES, &words, &len);
+        st = read_set(n, local_rank, SK_SOURCES, &words, &len);
     if (st == SK_OK && len != 0)
         st = SK_WIRE;
-    n->heard[mate] = true;
+    n->heard[local_rank] = true;
     n->missing--;
     return st == SK_OK && n->missing == 0 ? make(n) : st;
 }
@@ -112,7 +113,7 @@ static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, s
 static void party_free(sk_party *p)
 {
     node_party *n = (node_party *)p;
-    sk_mates_drop(&n->mates);
+    sk_local_ranks_drop(&n->local_ranks);
     free(n->heard);
     free(n->room);
     free(n);
@@ -124,7 +125,7 @@ sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern
     node_party *n = calloc(1, sizeof *n);
     if (!n)
         return NULL;
-    if (sk_mates_init(&n->mates, m, m->node[g->rank]) != SK_OK) {
+    if (sk_local_ranks_init(&n->local_ranks, m, m->node[g->rank]) != SK_OK) {
         free(n);
         return NULL;
     }
@@ -132,8 +133,8 @@ sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern
     n->g = g;
     n->m = m;
     n->idle = o->idle;
-    n->missing = n->mates.n - 1;
-    n->heard = calloc((size_t)n->mates.n, sizeof *n->heard);
+    n->missing = n->local_ranks.n - 1;
+    n->heard = calloc((size_t)n->local_ranks.n, sizeof *n->heard);
     n->room = malloc((size_t)g->nranks * sizeof *n->room);
     if (n->heard && n->room)
         return &n->party;

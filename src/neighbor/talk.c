@@ -114,7 +114,7 @@ struct local {
     sk_talk_count count;
 };
 
-static sk_status local_send(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status inproc_send(sk_talk *t, int to, const int32_t *words, size_t n)
 {
     mouth *m = (mouth *)t;
     local *l = m->room;
@@ -184,7 +184,7 @@ sk_status sk_talk_local(sk_party **parties, int n, unsigned seed, sk_talk_count 
     sk_status st = l.mouths && l.boxes && l.listed ? SK_OK : SK_NOMEM;
     for (int i = 0; i < n && st == SK_OK; i++) {
         l.boxes[i].end = &l.boxes[i].first;
-        l.mouths[i] = (mouth){.talk.send = local_send, .room = &l, .rank = i};
+        l.mouths[i] = (mouth){.talk.send = inproc_send, .room = &l, .rank = i};
     }
     for (int i = 0; i < n && st == SK_OK; i++)
         st = sk_party_start(parties[i], &l.mouths[i].talk);

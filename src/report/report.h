@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "coll/algo.h"
 #include "base/hot.h"
+#include "coll/algo.h"
 
 typedef struct sk_report sk_report;
 

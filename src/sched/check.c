@@ -117,8 +117,8 @@ static const touch *clash(touches *t, const touch **other)
     return NULL;
 }
 
-/* Bays of mates are memory of others, which nobody writes once it is published. */
-static bool of_mates(const sk_step *st)
+/* Slots of local ranks are memory of others, which nobody writes once it is posted. */
+static bool of_local_ranks(const sk_step *st)
 {
     switch (st->kind) {
     case SK_STEP_TAKE:
@@ -131,21 +131,21 @@ static bool of_mates(const sk_step *st)
     }
 }
 
-/* What is exposed is read by mates until this rank knows them beyond that turn. */
+/* What is exported is read by local ranks until this rank knows them beyond that epoch. */
 typedef struct exposures {
-    uint32_t first; /* step that may still expose something */
-    uint32_t below; /* turns below this one are settled */
+    uint32_t first; /* step that may still export something */
+    uint32_t below; /* epochs below this one are quiesced */
 } exposures;
 
 static bool exposes(const exposures *e, const sk_step *st)
 {
-    return st->kind == SK_STEP_EXPOSE && st->packet >= e->below;
+    return st->kind == SK_STEP_EXPORT && st->packet >= e->below;
 }
 
 static void leave_round(exposures *e, const struct sk_sched_view *v, const sk_round *rd)
 {
     for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
-        uint32_t done = sk_step_settles(&v->steps[i]);
+        uint32_t done = sk_step_quiesces(&v->steps[i]);
         e->below = done > e->below ? done : e->below;
     }
     while (e->first < sk_round_end(rd) && !exposes(e, &v->steps[e->first]))
@@ -159,7 +159,7 @@ static void add_round(touches *t, const struct sk_sched_view *v, const sk_round 
     for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
         const sk_step *st = &v->steps[i];
         add_packets(t, v, st, i);
-        if (!of_mates(st))
+        if (!of_local_ranks(st))
             add_span(t, v, st->a, i, false);
         add_span(t, v, st->b, i, true);
     }
@@ -172,12 +172,12 @@ bool sk_sched_disjoint(const sk_sched *s, char *why, size_t size)
 {
     const struct sk_sched_view *v = sk_sched_view(s);
     touches t = {0};
-    exposures exposed = {0};
+    exposures single_copy = {0};
     bool ok = true;
     for (uint32_t r = 0; r < v->nrounds && ok; r++) {
         const sk_round *rd = &v->rounds[r];
-        add_round(&t, v, rd, &exposed);
-        leave_round(&exposed, v, rd);
+        add_round(&t, v, rd, &single_copy);
+        leave_round(&single_copy, v, rd);
         const touch *other = NULL, *x = t.n ? clash(&t, &other) : NULL;
         if (x) {
             snprintf(why, size, "round %u: steps %d and %d both touch buffer %u at byte %lld", r,

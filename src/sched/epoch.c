@@ -1,148 +1,150 @@
-/* turn.c: steps of turns, the shared memory of node mates. */
+/* epoch.c: steps of epochs, the shared memory of local ranks. */
 #include "sched/sched_inner.h"
 
-enum { BAY_ALIGN = 64 };
+enum { SLOT_ALIGN = 64 };
 
-static int add_turn(sk_sched *s, sk_turn_room turn)
+static int add_epoch(sk_sched *s, sk_epoch_room epoch)
 {
     uint32_t n = s->v.nturns;
-    if (turn.room < SK_NO_PART || turn.room > INT64_MAX - BAY_ALIGN || n >= SK_MAX_ROOMS) {
+    if (epoch.room < SK_NO_PART || epoch.room > INT64_MAX - SLOT_ALIGN || n >= SK_MAX_ROOMS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
-    void *turns = s->turns;
-    if (!sk_sched_grow(s, &turns, sizeof *s->turns, n, s->turn_cap))
+    void *epochs = s->epochs;
+    if (!sk_sched_grow(s, &epochs, sizeof *s->epochs, n, s->epoch_cap))
         return 0;
-    s->turns = turns;
-    s->turn_cap = sk_sched_grown(n, s->turn_cap);
-    s->turns[n] = turn;
+    s->epochs = epochs;
+    s->epoch_cap = sk_sched_grown(n, s->epoch_cap);
+    s->epochs[n] = epoch;
     s->v.nturns++;
     return (int)n;
 }
 
-int sk_turn(sk_sched *s, int64_t room, bool all)
+int sk_epoch(sk_sched *s, int64_t room, bool all)
 {
-    return add_turn(s, (sk_turn_room){.room = room, .all = all, .together = all});
+    return add_epoch(s, (sk_epoch_room){.room = room, .all = all, .together = all});
 }
 
-int sk_turn_together(sk_sched *s, int64_t room)
+int sk_epoch_together(sk_sched *s, int64_t room)
 {
-    return add_turn(s, (sk_turn_room){.room = room, .together = true});
+    return add_epoch(s, (sk_epoch_room){.room = room, .together = true});
 }
 
-static uint32_t buf_of(int turn, uint32_t which)
+static uint32_t buf_of(int epoch, uint32_t which)
 {
-    return (uint32_t)turn << SK_BUF_BITS | which;
+    return (uint32_t)epoch << SK_BUF_BITS | which;
 }
 
-sk_span sk_bay(int turn, int64_t at, int64_t len)
+sk_span sk_slot(int epoch, int64_t at, int64_t len)
 {
-    return (sk_span){.off = at, .len = len, .buf = buf_of(turn, SK_BAY)};
+    return (sk_span){.off = at, .len = len, .buf = buf_of(epoch, SK_SLOT)};
 }
 
-sk_span sk_common(int turn, int64_t at, int64_t len)
+sk_span sk_common(int epoch, int64_t at, int64_t len)
 {
-    return (sk_span){.off = at, .len = len, .buf = buf_of(turn, SK_COMMON)};
+    return (sk_span){.off = at, .len = len, .buf = buf_of(epoch, SK_COMMON)};
 }
 
-sk_span sk_bay_typed(const sk_type *types, uint32_t type, int turn, int64_t at, int64_t count)
+sk_span sk_slot_typed(const sk_type *types, uint32_t type, int epoch, int64_t at, int64_t count)
 {
     int64_t lo, hi;
     sk_type_bounds(&types[type], count, &lo, &hi);
-    return (sk_span){
-        .off = at - lo, .len = count * types[type].size, .type = type, .buf = buf_of(turn, SK_BAY)};
+    return (sk_span){.off = at - lo,
+                     .len = count * types[type].size,
+                     .type = type,
+                     .buf = buf_of(epoch, SK_SLOT)};
 }
 
-int64_t sk_bay_room(const sk_type *t, int64_t count)
+int64_t sk_slot_room(const sk_type *t, int64_t count)
 {
     int64_t lo, hi;
     sk_type_bounds(t, count, &lo, &hi);
-    return (hi - lo + BAY_ALIGN - 1) / BAY_ALIGN * BAY_ALIGN;
+    return (hi - lo + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 }
 
-bool sk_sched_bay_ok(const sk_sched *s, const sk_span *sp)
+bool sk_sched_slot_ok(const sk_sched *s, const sk_span *sp)
 {
-    uint32_t turn = sk_buf_turn(sp->buf);
-    if (turn >= s->v.nturns || (sp->buf & SK_BUF_MASK) > SK_COMMON)
+    uint32_t epoch = sk_buf_epoch(sp->buf);
+    if (epoch >= s->v.nturns || (sp->buf & SK_BUF_MASK) > SK_COMMON)
         return false;
     const sk_type *t = &s->types[sp->type];
-    int64_t lo = 0, hi = sp->len, room = s->turns[turn].room;
+    int64_t lo = 0, hi = sp->len, room = s->epochs[epoch].room;
     if (!t->contig)
         sk_type_bounds(t, sp->len / t->size, &lo, &hi);
     return sp->off >= -lo && sp->off <= room - hi;
 }
 
-static void turn_step(sk_sched *s, sk_step st, int turn)
+static void epoch_step(sk_sched *s, sk_step st, int epoch)
 {
-    if (turn < 0 || (uint32_t)turn >= s->v.nturns || st.lo < 0) {
+    if (epoch < 0 || (uint32_t)epoch >= s->v.nturns || st.lo < 0) {
         sk_sched_fail(s, SK_BADARG);
         return;
     }
-    st.packet = (uint32_t)turn & SK_MAX_ROOMS;
+    st.packet = (uint32_t)epoch & SK_MAX_ROOMS;
     sk_sched_append(s, &st);
 }
 
-/* A step that reads bays of others. */
-static void bay_step(sk_sched *s, sk_step st)
+/* A step that reads slots of others. */
+static void slot_step(sk_sched *s, sk_step st)
 {
-    if (sk_buf_is_bay(st.a.buf))
-        turn_step(s, st, (int)sk_buf_turn(st.a.buf));
+    if (sk_buf_is_slot(st.a.buf))
+        epoch_step(s, st, (int)sk_buf_epoch(st.a.buf));
     else
         sk_sched_fail(s, SK_BADARG);
 }
 
-void sk_publish(sk_sched *s, int turn)
+void sk_post(sk_sched *s, int epoch)
 {
-    turn_step(s, (sk_step){.kind = SK_STEP_PUBLISH, .peer = -1}, turn);
+    epoch_step(s, (sk_step){.kind = SK_STEP_POST, .peer = -1}, epoch);
 }
 
-void sk_take(sk_sched *s, int owner, sk_span bay, sk_span to)
+void sk_take(sk_sched *s, int owner, sk_span slot, sk_span to)
 {
-    bool common = (bay.buf & SK_BUF_MASK) == SK_COMMON;
-    if (bay.len != to.len || (to.len && owner < 0 && !common))
+    bool common = (slot.buf & SK_BUF_MASK) == SK_COMMON;
+    if (slot.len != to.len || (to.len && owner < 0 && !common))
         sk_sched_fail(s, SK_BADARG);
     else if (to.len)
-        bay_step(s,
-                 (sk_step){.kind = SK_STEP_TAKE, .peer = common ? -1 : owner, .a = bay, .b = to});
+        slot_step(s,
+                  (sk_step){.kind = SK_STEP_TAKE, .peer = common ? -1 : owner, .a = slot, .b = to});
 }
 
-static bool alike(const sk_span *bay, const sk_span *to)
+static bool alike(const sk_span *slot, const sk_span *to)
 {
-    return bay->len == to->len && bay->type == to->type && (bay->buf & SK_BUF_MASK) == SK_BAY;
+    return slot->len == to->len && slot->type == to->type && (slot->buf & SK_BUF_MASK) == SK_SLOT;
 }
 
-void sk_fold_mates(sk_sched *s, int lo, int hi, sk_span bay, sk_span to)
+void sk_fold_local(sk_sched *s, int lo, int hi, sk_span slot, sk_span to)
 {
-    if (bay.len == 0 && to.len == 0)
+    if (slot.len == 0 && to.len == 0)
         return;
-    if (!alike(&bay, &to) || lo >= hi)
+    if (!alike(&slot, &to) || lo >= hi)
         sk_sched_fail(s, SK_BADARG);
     else
-        bay_step(
-            s, (sk_step){.kind = SK_STEP_FOLD, .peer = -1, .lo = lo, .hi = hi, .a = bay, .b = to});
+        slot_step(
+            s, (sk_step){.kind = SK_STEP_FOLD, .peer = -1, .lo = lo, .hi = hi, .a = slot, .b = to});
 }
 
-void sk_join_mates(sk_sched *s, sk_span bay, sk_span to)
+void sk_join_local(sk_sched *s, sk_span slot, sk_span to)
 {
-    if (bay.len == 0 && to.len == 0)
+    if (slot.len == 0 && to.len == 0)
         return;
-    if (!alike(&bay, &to))
+    if (!alike(&slot, &to))
         sk_sched_fail(s, SK_BADARG);
     else
-        bay_step(s, (sk_step){.kind = SK_STEP_JOIN, .peer = -1, .a = bay, .b = to});
+        slot_step(s, (sk_step){.kind = SK_STEP_JOIN, .peer = -1, .a = slot, .b = to});
 }
 
-void sk_meet_mates(sk_sched *s, int turn, int lo, int hi)
+void sk_await_local(sk_sched *s, int epoch, int lo, int hi)
 {
     if (lo > hi)
         sk_sched_fail(s, SK_BADARG);
     else
-        turn_step(s, (sk_step){.kind = SK_STEP_MEET, .peer = -1, .lo = lo, .hi = hi}, turn);
+        epoch_step(s, (sk_step){.kind = SK_STEP_AWAIT, .peer = -1, .lo = lo, .hi = hi}, epoch);
 }
 
 static bool is_place(const sk_span *s)
 {
-    return sk_buf_is_bay(s->buf) && s->len == SK_PLACE && s->type == SK_TYPE_BYTE;
+    return sk_buf_is_slot(s->buf) && s->len == SK_EXPORT_BYTES && s->type == SK_TYPE_BYTE;
 }
 
 static bool contiguous(const sk_sched *s, const sk_span *sp)
@@ -150,15 +152,15 @@ static bool contiguous(const sk_sched *s, const sk_span *sp)
     return sp->type < s->v.ntypes && s->types[sp->type].contig;
 }
 
-void sk_expose(sk_sched *s, sk_span from, sk_span place)
+void sk_export(sk_sched *s, sk_span from, sk_span place)
 {
     if (from.len == 0)
         return;
-    if (!is_place(&place) || !contiguous(s, &from) || sk_buf_is_bay(from.buf))
+    if (!is_place(&place) || !contiguous(s, &from) || sk_buf_is_slot(from.buf))
         sk_sched_fail(s, SK_BADARG);
     else
-        turn_step(s, (sk_step){.kind = SK_STEP_EXPOSE, .peer = -1, .a = from, .b = place},
-                  (int)sk_buf_turn(place.buf));
+        epoch_step(s, (sk_step){.kind = SK_STEP_EXPORT, .peer = -1, .a = from, .b = place},
+                   (int)sk_buf_epoch(place.buf));
 }
 
 void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to)
@@ -169,7 +171,7 @@ void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to)
         sk_sched_fail(s, SK_BADARG);
     else
         sk_sched_append(s, &(sk_step){.kind = SK_STEP_READ,
-                                      .packet = sk_buf_turn(place.buf) & SK_MAX_ROOMS,
+                                      .packet = sk_buf_epoch(place.buf) & SK_MAX_ROOMS,
                                       .peer = owner,
                                       .lo = (int32_t)(uint32_t)at,
                                       .hi = (int32_t)(at >> 32),
@@ -177,7 +179,7 @@ void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to)
                                       .b = to});
 }
 
-static void near_step(sk_sched *s, sk_step st, const sk_span *bytes)
+static void intra_step(sk_sched *s, sk_step st, const sk_span *bytes)
 {
     st.packet = 1;
     if (bytes->len == 0)
@@ -188,17 +190,17 @@ static void near_step(sk_sched *s, sk_step st, const sk_span *bytes)
         sk_sched_append(s, &st);
 }
 
-void sk_send_near(sk_sched *s, sk_span from, int peer)
+void sk_send_intra(sk_sched *s, sk_span from, int peer)
 {
-    near_step(s, (sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from}, &from);
+    intra_step(s, (sk_step){.kind = SK_STEP_SEND, .peer = peer, .a = from}, &from);
 }
 
-void sk_recv_near(sk_sched *s, sk_span to, int peer)
+void sk_recv_intra(sk_sched *s, sk_span to, int peer)
 {
-    near_step(s, (sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to}, &to);
+    intra_step(s, (sk_step){.kind = SK_STEP_RECV, .peer = peer, .b = to}, &to);
 }
 
-void sk_settle(sk_sched *s, int turn)
+void sk_quiesce(sk_sched *s, int epoch)
 {
-    turn_step(s, (sk_step){.kind = SK_STEP_SETTLE, .peer = -1}, turn);
+    epoch_step(s, (sk_step){.kind = SK_STEP_QUIESCE, .peer = -1}, epoch);
 }

@@ -4,7 +4,7 @@
 #include "sched/sched_inner.h"
 
 /* Receives before sends, so that they are posted before the sends of the same round reach anyone.
- * What is published needs nothing of this round, so it comes first of all; what waits for mates
+ * What is posted needs nothing of this round, so it comes first of all; what waits for local ranks
  * comes last, when everything that others may wait for is under way. */
 enum { HEAD, RECV, SEND, LOCAL, WAIT, NCLASSES };
 
@@ -12,7 +12,7 @@ static int class_of(const sk_step *st)
 {
     switch ((sk_step_kind)st->kind) {
     case SK_STEP_OPEN:
-    case SK_STEP_PUBLISH:
+    case SK_STEP_POST:
         return HEAD;
     case SK_STEP_RECV:
     case SK_STEP_PRECV:
@@ -25,14 +25,14 @@ static int class_of(const sk_step *st)
     case SK_STEP_PUT:
     case SK_STEP_GET:
     case SK_STEP_RELAY:
-    case SK_STEP_EXPOSE:
+    case SK_STEP_EXPORT:
         return LOCAL;
     case SK_STEP_TAKE:
     case SK_STEP_FOLD:
     case SK_STEP_JOIN:
-    case SK_STEP_MEET:
+    case SK_STEP_AWAIT:
     case SK_STEP_READ:
-    case SK_STEP_SETTLE:
+    case SK_STEP_QUIESCE:
         break;
     }
     return WAIT;
@@ -42,8 +42,8 @@ typedef struct sorter {
     const sk_sched *s;
     sk_step *out;
     uint32_t n;              /* steps sorted */
-    const uint32_t *open_in; /* of each turn */
-    uint32_t *by_opening;    /* turns in the order of their opening */
+    const uint32_t *open_in; /* of each epoch */
+    uint32_t *by_opening;    /* epochs in the order of their opening */
     uint32_t nopen, opened;  /* how many these are, and how many have been opened so far */
 } sorter;
 
@@ -54,12 +54,12 @@ static void sort_class(sorter *o, uint32_t first, uint32_t end, int cls)
             o->out[o->n++] = o->s->steps[i];
 }
 
-/* To open may have to wait, so what was opened before is published first. */
+/* To open may have to wait, so what was opened before is posted first. */
 static void sort_heads(sorter *o, uint32_t first, uint32_t end, uint32_t round)
 {
     for (uint32_t i = first; i < end; i++) {
         const sk_step *st = &o->s->steps[i];
-        if (st->kind == SK_STEP_PUBLISH && o->open_in[st->packet] < round)
+        if (st->kind == SK_STEP_POST && o->open_in[st->packet] < round)
             o->out[o->n++] = *st;
     }
     for (; o->opened < o->nopen && o->open_in[o->by_opening[o->opened]] == round; o->opened++)
@@ -67,7 +67,7 @@ static void sort_heads(sorter *o, uint32_t first, uint32_t end, uint32_t round)
             .kind = SK_STEP_OPEN, .packet = o->by_opening[o->opened] & SK_MAX_ROOMS, .peer = -1};
     for (uint32_t i = first; i < end; i++) {
         const sk_step *st = &o->s->steps[i];
-        if (st->kind == SK_STEP_PUBLISH && o->open_in[st->packet] == round)
+        if (st->kind == SK_STEP_POST && o->open_in[st->packet] == round)
             o->out[o->n++] = *st;
     }
 }
@@ -86,7 +86,7 @@ static void sort_round(sorter *o, uint32_t first, uint32_t end, uint32_t round, 
     }
 }
 
-/* Turns are used in order, and two at once at most: so they are opened nearly in order. */
+/* Epochs are used in order, and two at once at most: so they are opened nearly in order. */
 static uint32_t order_openings(const uint32_t *open_in, uint32_t nturns, uint32_t *by_opening)
 {
     uint32_t n = 0;
@@ -112,22 +112,22 @@ static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_round *rounds, uin
     s->v.rounds = s->rounds = rounds;
     s->v.nrounds = nrounds;
     s->v.packets = s->packets;
-    s->v.turns = s->turns;
+    s->v.epochs = s->epochs;
     for (uint32_t r = 0; r < nrounds; r++)
         if (s->v.max_transfers < rounds[r].nrecv + rounds[r].nsend)
             s->v.max_transfers = rounds[r].nrecv + rounds[r].nsend;
 }
 
-/* No transfers, no packets, and no mate waits for this one to pass a turn in the middle: it uses
- * two turns at most. */
+/* No transfers, no packets, and no local rank waits for this one to pass an epoch in the middle: it uses
+ * two epochs at most. */
 static bool is_straight(const struct sk_sched_view *v)
 {
     if (!v->nturns || !v->nrounds || v->max_transfers || v->npackets)
         return false;
     for (uint32_t i = 0; i < v->nsteps; i++)
-        if (v->steps[i].kind == SK_STEP_SETTLE || v->steps[i].kind == SK_STEP_READ)
+        if (v->steps[i].kind == SK_STEP_QUIESCE || v->steps[i].kind == SK_STEP_READ)
             return false;
-    return v->rounds[v->nrounds - 1].passed - v->rounds[0].passed <= 1;
+    return v->rounds[v->nrounds - 1].released - v->rounds[0].released <= 1;
 }
 
 sk_status sk_sched_freeze(sk_sched *s)
@@ -143,7 +143,7 @@ sk_status sk_sched_freeze(sk_sched *s)
         goto out;
     }
     if (nturns) {
-        s->status = sk_sched_turns(s, rounds, nrounds, open_in);
+        s->status = sk_sched_epochs(s, rounds, nrounds, open_in);
         if (s->status)
             goto out;
     }

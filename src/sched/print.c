@@ -8,8 +8,8 @@ static const char *const buf_name[] = {"send", "recv", "scratch", "bay", "common
 static void print_span(sk_span s, FILE *out)
 {
     fputs(buf_name[s.buf & SK_BUF_MASK], out);
-    if (sk_buf_is_bay(s.buf))
-        fprintf(out, " %u", sk_buf_turn(s.buf));
+    if (sk_buf_is_slot(s.buf))
+        fprintf(out, " %u", sk_buf_epoch(s.buf));
     fprintf(out, "[%" PRId64 " +%" PRId64 "]", s.off, s.len);
 }
 
@@ -20,17 +20,17 @@ static void print_way(const sk_step *st, FILE *out)
     print_span(st->b, out);
 }
 
-/* Steps of turns. */
-static void print_turn_step(const sk_step *st, FILE *out)
+/* Steps of epochs. */
+static void print_epoch_step(const sk_step *st, FILE *out)
 {
     switch (st->kind) {
     case SK_STEP_OPEN:
         fprintf(out, "open            turn %u", st->packet);
         break;
-    case SK_STEP_PUBLISH:
+    case SK_STEP_POST:
         fprintf(out, "publish         turn %u", st->packet);
         break;
-    case SK_STEP_EXPOSE:
+    case SK_STEP_EXPORT:
         fprintf(out, "expose          ");
         print_span(st->a, out);
         fprintf(out, " at ");
@@ -51,14 +51,14 @@ static void print_turn_step(const sk_step *st, FILE *out)
         fprintf(out, "join   all mates ");
         print_way(st, out);
         break;
-    case SK_STEP_MEET:
+    case SK_STEP_AWAIT:
         fprintf(out, "meet   mates %d..%d turn %u", st->lo, st->hi - 1, st->packet);
         break;
     case SK_STEP_READ:
         fprintf(out, "read   <- %-5d from byte %" PRId64 " of ", st->peer, sk_step_read_at(st));
         print_way(st, out);
         break;
-    case SK_STEP_SETTLE:
+    case SK_STEP_QUIESCE:
         fprintf(out, "settle          turn %u", st->packet);
         break;
     default:
@@ -102,7 +102,7 @@ static void print_step(const sk_step *st, FILE *out)
                 st->peer);
         break;
     default:
-        print_turn_step(st, out);
+        print_epoch_step(st, out);
         break;
     }
     fputc('\n', out);
@@ -120,10 +120,10 @@ void sk_sched_print(const sk_sched *s, FILE *out)
         }
     }
     for (uint32_t t = 0; t < v->nturns; t++)
-        if (v->turns[t].room == SK_NO_PART)
+        if (v->epochs[t].room == SK_NO_PART)
             fprintf(out, "turn %u: no part\n", t);
         else
-            fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->turns[t].room,
-                    v->turns[t].all ? ", all publish" : "");
+            fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->epochs[t].room,
+                    v->epochs[t].all ? ", all publish" : "");
     fprintf(out, "scratch %" PRId64 " bytes\n", v->scratch);
 }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/sched_inner.h"
 #include "sched/packet.h"
+#include "sched/sched_inner.h"
 
 enum { SCRATCH_ALIGN = 64 };
 
@@ -32,7 +32,7 @@ void sk_sched_free(sk_sched *s)
     free(s->rounds);
     free(s->types);
     free(s->packets);
-    free(s->turns);
+    free(s->epochs);
     free(s);
 }
 
@@ -66,7 +66,7 @@ static bool span_ok(const sk_sched *s, const sk_span *sp)
     const sk_type *t = &s->types[sp->type];
     if (!t->contig && (t->size <= 0 || sp->len % t->size))
         return false;
-    return sp->buf < SK_NBUFS || (sk_buf_is_bay(sp->buf) && sk_sched_bay_ok(s, sp));
+    return sp->buf < SK_NBUFS || (sk_buf_is_slot(sp->buf) && sk_sched_slot_ok(s, sp));
 }
 
 void sk_sched_append(sk_sched *s, const sk_step *st)
@@ -259,17 +259,17 @@ static void count_step(sk_sched_stats *c, const sk_step *st)
         c->take_bytes += (st->hi - st->lo) * st->b.len;
         break;
     case SK_STEP_OPEN:
-    case SK_STEP_PUBLISH:
-    case SK_STEP_EXPOSE:
-    case SK_STEP_MEET:
-    case SK_STEP_SETTLE:
+    case SK_STEP_POST:
+    case SK_STEP_EXPORT:
+    case SK_STEP_AWAIT:
+    case SK_STEP_QUIESCE:
         break;
     }
 }
 
 sk_sched_stats sk_sched_count(const sk_sched *s)
 {
-    sk_sched_stats c = {.scratch = s->v.scratch, .turns = s->v.nturns};
+    sk_sched_stats c = {.scratch = s->v.scratch, .epochs = s->v.nturns};
     for (uint32_t i = 0; i < s->v.nsteps; i++)
         count_step(&c, &s->v.steps[i]);
     for (uint32_t r = 0; r < s->v.nrounds; r++)

@@ -4,7 +4,7 @@
 
 #include "sched/sched.h"
 
-enum { SK_MAX_ROOMS = (1 << 24) - 1 }; /* packets, or turns: their number stands in 24 bits */
+enum { SK_MAX_ROOMS = (1 << 24) - 1 }; /* packets, or epochs: their number stands in 24 bits */
 
 struct sk_sched {
     struct sk_sched_view v; /* its pointers are this schedule's own memory */
@@ -13,8 +13,8 @@ struct sk_sched {
     sk_round *rounds;
     sk_type *types;
     sk_packet_room *packets;
-    sk_turn_room *turns;
-    uint32_t cap, packet_cap, turn_cap;
+    sk_epoch_room *epochs;
+    uint32_t cap, packet_cap, epoch_cap;
     uint32_t round; /* while building: current round */
     bool round_used;
     sk_status status; /* first failed append */
@@ -32,25 +32,25 @@ static inline uint32_t sk_sched_grown(uint32_t n, uint32_t cap)
     return n < cap ? cap : cap ? 2 * cap : 16;
 }
 
-/* Is this bay's span inside its turn's room? */
-bool sk_sched_bay_ok(const sk_sched *s, const sk_span *sp);
+/* Is this slot's span inside its epoch's room? */
+bool sk_sched_slot_ok(const sk_sched *s, const sk_span *sp);
 
-/* Are the rules of turns kept, as far as one rank can see? If so, the `passed` of all rounds, and
- * for each turn the round in which it is to be opened, UINT32_MAX for none. */
-sk_status sk_sched_turns(const sk_sched *s, sk_round *rounds, uint32_t nrounds, uint32_t *open_in);
+/* Are the rules of epochs kept, as far as one rank can see? If so, the `passed` of all rounds, and
+ * for each epoch the round in which it is to be opened, UINT32_MAX for none. */
+sk_status sk_sched_epochs(const sk_sched *s, sk_round *rounds, uint32_t nrounds, uint32_t *open_in);
 
-/* After this step mates are known to be done with turns below this one: settled, or seen in a later
- * turn. */
-static inline uint32_t sk_step_settles(const sk_step *st)
+/* After this step local ranks are known to be done with epochs below this one: quiesced, or seen in a later
+ * epoch. */
+static inline uint32_t sk_step_quiesces(const sk_step *st)
 {
     switch (st->kind) {
-    case SK_STEP_SETTLE:
+    case SK_STEP_QUIESCE:
         return st->packet + 1;
-    case SK_STEP_MEET:
+    case SK_STEP_AWAIT:
     case SK_STEP_JOIN:
         return st->packet;
     case SK_STEP_TAKE:
-        return st->peer < 0 ? st->packet : 0; /* a common bay is taken when all have published */
+        return st->peer < 0 ? st->packet : 0; /* a common slot is taken when all have posted */
     default:
         return 0;
     }

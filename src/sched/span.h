@@ -21,16 +21,16 @@ extern const sk_type sk_type_byte;
 
 typedef enum sk_buf { SK_SEND, SK_RECV, SK_SCRATCH, SK_NBUFS } sk_buf;
 
-/* Beside these buffers there are the bays of a turn (see sched.h): a rank's own, or the one that
- * all node mates have in common. The turn stands in the upper bits. */
-enum { SK_BAY = SK_NBUFS, SK_COMMON, SK_BUF_BITS = 8, SK_BUF_MASK = (1 << SK_BUF_BITS) - 1 };
+/* Beside these buffers there are the slots of an epoch (see sched.h): a rank's own, or the one that
+ * all local ranks have in common. The epoch stands in the upper bits. */
+enum { SK_SLOT = SK_NBUFS, SK_COMMON, SK_BUF_BITS = 8, SK_BUF_MASK = (1 << SK_BUF_BITS) - 1 };
 
-static inline bool sk_buf_is_bay(uint32_t buf)
+static inline bool sk_buf_is_slot(uint32_t buf)
 {
-    return (buf & SK_BUF_MASK) >= SK_BAY;
+    return (buf & SK_BUF_MASK) >= SK_SLOT;
 }
 
-static inline uint32_t sk_buf_turn(uint32_t buf)
+static inline uint32_t sk_buf_epoch(uint32_t buf)
 {
     return buf >> SK_BUF_BITS;
 }
@@ -41,7 +41,7 @@ typedef struct sk_span {
     int64_t off;
     int64_t len;
     uint32_t type; /* index in the type table */
-    uint32_t buf;  /* sk_buf, or a bay with its turn */
+    uint32_t buf;  /* sk_buf, or a slot with its epoch */
 } sk_span;
 
 /* Memory touched by `n` elements, relative to the first one's address: [*lo, *hi). */

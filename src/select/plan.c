@@ -91,7 +91,7 @@ static int64_t *put_type(int64_t *k, const sk_type *t)
 
 static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 {
-    size_t n = (size_t)sk_call_slots(c, s == &c->send ? SK_SEND : SK_RECV);
+    size_t n = (size_t)sk_call_nblocks(c, s == &c->send ? SK_SEND : SK_RECV);
     *k++ = (s->counts != NULL) | (s->offs != NULL) << 1 | (s->types != NULL) << 2;
     if (s->counts)
         k = (int64_t *)memcpy(k, s->counts, n * sizeof *k) + n;
@@ -109,7 +109,7 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
 {
     size_t most = 16;
-    size_t slots = (size_t)sk_call_slots(c, SK_SEND) + (size_t)sk_call_slots(c, SK_RECV);
+    size_t slots = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
         most += 2 * slots;
     if (c->send.types || c->recv.types)
@@ -124,8 +124,8 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 5 | (c->machine != NULL) << 4 |
            (c->room > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
-    if (c->hood)
-        *k++ = c->hood->version;
+    if (c->neighborhood)
+        *k++ = c->neighborhood->version;
     if (c->coll != SK_BARRIER) {
         if (c->coll != SK_BCAST)
             k = put_side(k, c, &c->send);
@@ -198,7 +198,7 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *c,
     p->algo = choice.algo;
     p->algo_index = p->algo ? sk_algo_index(p->algo) : -1;
     p->bytes = sk_call_bytes(c);
-    p->plain = c->hood && p->algo && strcmp(p->algo->name, "direct") == 0 &&
+    p->plain = c->neighborhood && p->algo && strcmp(p->algo->name, "direct") == 0 &&
                p->algo != sk_select_forced(sel, c->coll);
     memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);

@@ -14,38 +14,38 @@
 
 /* Through the memory of the node that all ranks sit on; long messages without a copy in between. */
 #define RULES_SHARED(COLL)                                                                         \
-    RULE(COLL, "exposed", .bytes = SK_SET_EXPOSED, .need = SK_SHARED),                             \
-        RULE(COLL, "shared", .need = SK_SHARED)
+    RULE(COLL, "single-copy", .bytes = SK_SET_SINGLE_COPY, .need = SK_SHARED),                     \
+        RULE(COLL, "shm", .need = SK_SHARED)
 
 static const sk_rule rules[] = {
-    RULE(BARRIER, "shared", .need = SK_SHARED),
+    RULE(BARRIER, "shm", .need = SK_SHARED),
     RULES_SHARED(BCAST),
     /* The root alone copies all blocks in: when they do not fit into the caches, better not. */
-    RULE(SCATTER, "exposed", .bytes = SK_SET_SCATTER_EXPOSED, .measure = SK_BLOCKS,
+    RULE(SCATTER, "single-copy", .bytes = SK_SET_SCATTER_SINGLE_COPY, .measure = SK_BLOCKS,
          .need = SK_SHARED),
     RULES_SHARED(SCATTER),
-    RULE(SCATTERV, "shared", .need = SK_SHARED),
+    RULE(SCATTERV, "shm", .need = SK_SHARED),
     RULES_SHARED(GATHER),
-    RULE(GATHERV, "shared", .need = SK_SHARED),
+    RULE(GATHERV, "shm", .need = SK_SHARED),
     RULES_SHARED(ALLGATHER),
     RULES_SHARED(ALLGATHERV),
     /* Copying twice is faster than letting the kernel do it once, but not far beyond all caches. */
-    RULE(ALLTOALL, "exposed", .bytes = SK_SET_ALLTOALL_EXPOSED, .measure = SK_MATRIX,
+    RULE(ALLTOALL, "single-copy", .bytes = SK_SET_ALLTOALL_SINGLE_COPY, .measure = SK_MATRIX,
          .need = SK_SHARED),
     RULES_SHARED(ALLTOALL),
-    RULE(ALLTOALLV, "shared", .need = SK_SHARED),
-    RULE(ALLTOALLW, "shared", .need = SK_SHARED),
-    RULE(REDUCE, "shared", .need = SK_SHARED),
-    RULE(ALLREDUCE, "shared", .need = SK_SHARED),
-    RULE(REDUCE_SCATTER, "shared", .need = SK_SHARED),
-    RULE(REDUCE_SCATTER_BLOCK, "shared", .need = SK_SHARED),
-    RULE(SCAN, "shared", .need = SK_SHARED),
-    RULE(EXSCAN, "shared", .need = SK_SHARED),
+    RULE(ALLTOALLV, "shm", .need = SK_SHARED),
+    RULE(ALLTOALLW, "shm", .need = SK_SHARED),
+    RULE(REDUCE, "shm", .need = SK_SHARED),
+    RULE(ALLREDUCE, "shm", .need = SK_SHARED),
+    RULE(REDUCE_SCATTER, "shm", .need = SK_SHARED),
+    RULE(REDUCE_SCATTER_BLOCK, "shm", .need = SK_SHARED),
+    RULE(SCAN, "shm", .need = SK_SHARED),
+    RULE(EXSCAN, "shm", .need = SK_SHARED),
     RULES_SHARED(NEIGHBOR_ALLGATHER),
-    RULE(NEIGHBOR_ALLGATHERV, "shared", .need = SK_SHARED),
+    RULE(NEIGHBOR_ALLGATHERV, "shm", .need = SK_SHARED),
     RULES_SHARED(NEIGHBOR_ALLTOALL),
-    RULE(NEIGHBOR_ALLTOALLV, "shared", .need = SK_SHARED),
-    RULE(NEIGHBOR_ALLTOALLW, "shared", .need = SK_SHARED),
+    RULE(NEIGHBOR_ALLTOALLV, "shm", .need = SK_SHARED),
+    RULE(NEIGHBOR_ALLTOALLW, "shm", .need = SK_SHARED),
 
     /* Several nodes: one message for all ranks of a node. Long vectors do better round a ring of
      * renamed ranks (rank-renaming, figures 3 to 5), and long blocks are no dearer one by one. */

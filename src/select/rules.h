@@ -2,8 +2,8 @@
 #ifndef SK_RULES_H
 #define SK_RULES_H
 
-#include "coll/call.h"
 #include "base/settings.h"
+#include "coll/call.h"
 
 typedef enum sk_rule_need {
     SK_ANY,

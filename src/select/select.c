@@ -199,10 +199,10 @@ static void choose_by_price(const sk_select *s, const sk_call *c, reason *r, sk_
         const char *no = a ? refusal(s, a, c) : "is unknown";
         if (no)
             continue;
-        double price = i == SK_BY_DIRECT && !c->hood->machine
+        double price = i == SK_BY_DIRECT && !c->neighborhood->machine
                            ? 0 /* nothing is known yet: it is the only one */
-                           : sk_price(&s->model, c->hood->machine, &c->hood->load[i], distinct,
-                                      sk_call_bytes(c));
+                           : sk_price(&s->model, c->neighborhood->machine,
+                                      &c->neighborhood->load[i], distinct, sk_call_bytes(c));
         if (i == SK_BY_DIRECT)
             direct = price;
         if (!out->algo || price < best) {

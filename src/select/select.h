@@ -2,8 +2,8 @@
 #ifndef SK_SELECT_H
 #define SK_SELECT_H
 
-#include "coll/algo.h"
 #include "base/settings.h"
+#include "coll/algo.h"
 #include "neighbor/cost/model.h"
 
 typedef struct sk_select sk_select; /* immutable once made */

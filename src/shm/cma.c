@@ -5,12 +5,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-sk_peek_place sk_peek_here(const void *at)
+sk_export_handle sk_cma_export(const void *at)
 {
-    return (sk_peek_place){.at = (uint64_t)(uintptr_t)at, .pid = (int32_t)getpid()};
+    return (sk_export_handle){.at = (uint64_t)(uintptr_t)at, .pid = (int32_t)getpid()};
 }
 
-sk_status sk_peek(sk_peek_place from, int64_t skip, void *to, int64_t len)
+sk_status sk_cma_read(sk_export_handle from, int64_t skip, void *to, int64_t len)
 {
     uintptr_t source = (uintptr_t)from.at + (uintptr_t)skip;
     char *target = to;

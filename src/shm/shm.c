@@ -1,14 +1,14 @@
-/* board.c: what is rare in turns. */
+/* board.c: what is rare in epochs. */
 #include "shm/epochs.h"
 
-/* Asked for in the order of turns, so that a look at all mates lasts for many questions. NULL: they
+/* Asked for in the order of epochs, so that a look at all local ranks lasts for many questions. NULL: they
  * have passed this many; else who has passed the fewest. */
-static sk_bell *slowest(sk_board *b, uint64_t turns)
+static sk_flag *slowest(sk_shm *b, uint64_t epochs)
 {
-    sk_bell *found = NULL;
+    sk_flag *found = NULL;
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < b->n; i++) {
-        sk_bell *bell = &b->passed[i].bell;
+        sk_flag *bell = &b->released[i].bell;
         uint64_t seen = atomic_load_explicit(&bell->value, memory_order_acquire);
         if (i == b->me || seen >= least)
             continue;
@@ -16,65 +16,65 @@ static sk_bell *slowest(sk_board *b, uint64_t turns)
         found = bell;
     }
     b->known = least;
-    return least < turns ? found : NULL;
+    return least < epochs ? found : NULL;
 }
 
-void sk_board_await_passed(sk_board *b, uint64_t turns)
+void sk_shm_await_released(sk_shm *b, uint64_t epochs)
 {
-    sk_bell *bell;
-    while (b->known < turns && (bell = slowest(b, turns)))
-        sk_bell_wait(bell, turns, &b->pause);
+    sk_flag *bell;
+    while (b->known < epochs && (bell = slowest(b, epochs)))
+        sk_flag_wait(bell, epochs, &b->pause);
 }
 
-/* Who has run ahead until there was no bay left would wait in every turn from now on, for the
- * slowest mate to pass just one more. So it waits, once, until half of them are free. Of few bays
- * it does not: that would be to wait longer for little, and mates may fill a turn before they have
+/* Who has run ahead until there was no slot left would wait in every epoch from now on, for the
+ * slowest local rank to pass just one more. So it waits, once, until half of them are free. Of few slots
+ * it does not: that would be to wait longer for little, and local ranks may fill an epoch before they have
  * emptied the one before it. */
-void sk_board_await_bay(sk_board *b, uint64_t after, uint64_t now)
+void sk_shm_await_slot(sk_shm *b, uint64_t after, uint64_t now)
 {
     enum { MANY = 64 };
-    sk_bell *bell = slowest(b, after);
+    sk_flag *bell = slowest(b, after);
     if (!bell)
         return;
     if (now - after < MANY) {
-        sk_board_await_passed(b, after);
+        sk_shm_await_released(b, after);
         return;
     }
     after += (now - after) / 2;
     while ((bell = slowest(b, after)))
-        sk_bell_wait_long(bell, after, &b->pause);
+        sk_flag_wait_long(bell, after, &b->pause);
 }
 
-void sk_board_place_bays(const sk_board *b, place *p, uint64_t turn, int64_t room)
+void sk_shm_place_slots(const sk_shm *b, place *p, uint64_t epoch, int64_t room)
 {
     uint32_t i = 1, last = (uint32_t)b->nrings - 1;
-    while (i < last && b->ring[i].bay < room)
+    while (i < last && b->ring[i].slot < room)
         i++;
     const ring *r = &b->ring[i];
     p->ring = i;
-    p->bay = bay_of(r, turn, p->kind);
-    p->bays = r->at + p->bay * r->row;
+    p->slot = slot_of(r, epoch, p->kind);
+    p->slots = r->at + p->slot * r->row;
     p->step = r->step;
 }
 
-void sk_board_settle(sk_board *b, uint32_t turn)
+void sk_shm_quiesce(sk_shm *b, uint32_t epoch)
 {
-    sk_board_await_passed(b, b->first + turn + 1);
+    sk_shm_await_released(b, b->first + epoch + 1);
 }
 
 /* ---- messages ---- */
 
-void sk_board_send(sk_board *b, int mate, const void *from, int64_t len)
+void sk_shm_send(sk_shm *b, int local_rank, const void *from, int64_t len)
 {
-    sk_chutes_send(b->chutes, mate, from, len);
+    sk_fifos_send(b->fifos, local_rank, from, len);
 }
 
-void sk_board_recv(sk_board *b, int mate, void *to, int64_t len)
+void sk_shm_recv(sk_shm *b, int local_rank, void *to, int64_t len)
 {
-    sk_chutes_recv(b->chutes, mate, to, len);
+    sk_fifos_recv(b->fifos, local_rank, to, len);
 }
 
-bool sk_board_finish(sk_board *b)
+bool sk_shm_finish(sk_shm *b)
 {
-    return sk_chutes_finish(b->chutes, &b->pause);
+    return sk_fifos_finish(b->fifos, &b->pause);
 }

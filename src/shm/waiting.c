@@ -26,23 +26,23 @@ static void breathe(void)
 #endif
 }
 
-static bool look(sk_bell *b, uint64_t value, int times)
+static bool look(sk_flag *b, uint64_t value, int times)
 {
     for (int i = 0; i < times; i++) {
-        if (sk_bell_reached(b, value))
+        if (sk_flag_reached(b, value))
             return true;
         breathe();
     }
     return false;
 }
 
-static void idle(const sk_pause *p)
+static void idle(const sk_waiting *p)
 {
     if (p->idle)
         p->idle();
 }
 
-static void wait_spinning(sk_bell *b, uint64_t value, const sk_pause *p)
+static void wait_spinning(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
     if (look(b, value, SPINS))
         return;
@@ -53,13 +53,13 @@ static void wait_spinning(sk_bell *b, uint64_t value, const sk_pause *p)
 }
 
 /* The lower half of the word, which is what a futex can watch. */
-static uint32_t *watched(sk_bell *b)
+static uint32_t *watched(sk_flag *b)
 {
     uint32_t *half = (uint32_t *)&b->value;
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? half : half + 1;
 }
 
-static void wait_sleeping(sk_bell *b, uint64_t value, const sk_pause *p)
+static void wait_sleeping(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
     if (look(b, value, FEW_SPINS))
         return;
@@ -76,17 +76,17 @@ static void wait_sleeping(sk_bell *b, uint64_t value, const sk_pause *p)
     atomic_fetch_sub_explicit(&b->sleepers, 1, memory_order_relaxed);
 }
 
-static bool yield_for(sk_bell *b, uint64_t value)
+static bool yield_for(sk_flag *b, uint64_t value)
 {
     for (int i = 0; i < YIELDS; i++) {
-        if (sk_bell_reached(b, value))
+        if (sk_flag_reached(b, value))
             return true;
         sched_yield();
     }
     return false;
 }
 
-static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
+static void wait_yielding(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
     if (yield_for(b, value))
         return;
@@ -94,7 +94,7 @@ static void wait_yielding(sk_bell *b, uint64_t value, const sk_pause *p)
     wait_sleeping(b, value, p);
 }
 
-void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)
+void sk_flag_wait(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
     switch (p->mode) {
     case SK_PAUSE_SPIN:
@@ -111,27 +111,27 @@ void sk_bell_wait(sk_bell *b, uint64_t value, const sk_pause *p)
     atomic_thread_fence(memory_order_acquire);
 }
 
-void sk_bell_wait_busy(sk_bell *b, uint64_t value, const sk_pause *p)
+void sk_flag_wait_busy(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
-    sk_pause at_once = *p;
+    sk_waiting at_once = *p;
     if (p->mode == SK_PAUSE_MIXED)
         at_once.mode = SK_PAUSE_SLEEP;
-    sk_bell_wait(b, value, &at_once);
+    sk_flag_wait(b, value, &at_once);
 }
 
-void sk_bell_wait_long(sk_bell *b, uint64_t value, const sk_pause *p)
+void sk_flag_wait_long(sk_flag *b, uint64_t value, const sk_waiting *p)
 {
     const struct timespec nap = {.tv_nsec = LONG_NAP_NS};
     if (p->mode == SK_PAUSE_SPIN) {
         wait_spinning(b, value, p);
     } else if (p->mode == SK_PAUSE_SLEEP || !yield_for(b, value)) {
-        for (idle(p); !sk_bell_reached(b, value); idle(p))
+        for (idle(p); !sk_flag_reached(b, value); idle(p))
             nanosleep(&nap, NULL);
     }
     atomic_thread_fence(memory_order_acquire);
 }
 
-void sk_bell_wake(sk_bell *b)
+void sk_flag_wake(sk_flag *b)
 {
     /* Either the sleeper sees the new value, or we see the sleeper. */
     atomic_thread_fence(memory_order_seq_cst);

@@ -1,9 +1,9 @@
 /* cart.c: grids as graphs, and the one rule of how their edges match.
  *
- * Slot 2i is the neighbour below in dimension i, slot 2i+1 the one above. What I send down, my
- * neighbour gets from above: a block that leaves through slot k arrives in slot k^1. That matters
+ * Slot 2i is the neighbour below in dimension i, edge 2i+1 the one above. What I send down, my
+ * neighbour gets from above: a block that leaves through edge k arrives in edge k^1. That matters
  * only where both neighbours of a dimension are the same rank, that is in periodic dimensions of
- * size 1 and 2; everywhere else the rank alone says which slot is meant. MPI 4.0 (section 8.6, and
+ * size 1 and 2; everywhere else the rank alone says which edge is meant. MPI 4.0 (section 8.6, and
  * in annex B as a correction of MPI 3.1) says it with one tag per direction. */
 #include "topo/cart.h"
 
@@ -12,9 +12,9 @@
 
 #include "topo/graph.h"
 
-int sk_cart_match(int slot)
+int sk_cart_match(int edge)
 {
-    return slot ^ 1;
+    return edge ^ 1;
 }
 
 /* The rank one step along a dimension, whose neighbouring coordinates are `stride` ranks apart. */
@@ -44,16 +44,16 @@ sk_status sk_graph_cart(int ndims, const int *dims, const int *periods, int rank
     if (rank < 0 || rank >= nranks)
         return SK_BADARG;
 
-    int *slots = calloc(ndims ? 2 * (size_t)ndims : 1, sizeof *slots);
-    if (!slots)
+    int *edges = calloc(ndims ? 2 * (size_t)ndims : 1, sizeof *edges);
+    if (!edges)
         return SK_NOMEM;
     int stride = (int)nranks;
     for (int i = 0; i < ndims; i++) {
         stride /= dims[i];
         for (int up = 0; up < 2; up++)
-            slots[2 * i + up] = step(rank, dims[i], periods[i], stride, up ? 1 : -1);
+            edges[2 * i + up] = step(rank, dims[i], periods[i], stride, up ? 1 : -1);
     }
-    sk_status st = sk_graph_new((int)nranks, rank, 2 * ndims, slots, 2 * ndims, slots, true, out);
-    free(slots);
+    sk_status st = sk_graph_new((int)nranks, rank, 2 * ndims, edges, 2 * ndims, edges, true, out);
+    free(edges);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef SK_CART_H
 #define SK_CART_H
 
-/* What leaves through a slot arrives in this slot of the neighbour; and the other way round. */
-int sk_cart_match(int slot);
+/* What leaves through a edge arrives in this edge of the neighbour; and the other way round. */
+int sk_cart_match(int edge);
 
 #endif

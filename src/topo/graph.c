@@ -1,4 +1,4 @@
-/* graph.c: a rank's neighbours, and their slots sorted by rank. */
+/* graph.c: a rank's neighbours, and their edges sorted by rank. */
 #include "topo/graph.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static int by_key(const void *a, const void *b)
 
 /* Slots by rank, those of one rank by their place, or by the place of their match. Lists are
  * ascending more often than not, and then nothing is to do. */
-static int sort_slots(const int *ranks, int n, bool match, uint64_t *keys, int *sorted)
+static int sort_edges(const int *ranks, int n, bool match, uint64_t *keys, int *sorted)
 {
     int m = 0;
     bool ascending = true;
@@ -34,7 +34,7 @@ static int sort_slots(const int *ranks, int n, bool match, uint64_t *keys, int *
     return m;
 }
 
-/* The ranks of sorted slots, each once, without `me`. */
+/* The ranks of sorted edges, each once, without `me`. */
 static int ranks_once(const int *ranks, const int *sorted, int n, int me, int *out)
 {
     int m = 0;
@@ -81,8 +81,8 @@ sk_status sk_graph_new(int nranks, int rank, int nin, const int *in, int nout, c
         memcpy(g->in, in, n_in * sizeof *in);
     if (nout)
         memcpy(g->out, out, n_out * sizeof *out);
-    g->nin_sorted = sort_slots(g->in, nin, cartesian, keys, g->in_sorted);
-    g->nout_sorted = sort_slots(g->out, nout, false, keys, g->out_sorted);
+    g->nin_sorted = sort_edges(g->in, nin, cartesian, keys, g->in_sorted);
+    g->nout_sorted = sort_edges(g->out, nout, false, keys, g->out_sorted);
     g->nsources = ranks_once(g->in, g->in_sorted, g->nin_sorted, rank, g->sources);
     g->ntargets = ranks_once(g->out, g->out_sorted, g->nout_sorted, rank, g->targets);
     *out_graph = g;
@@ -99,7 +99,7 @@ void sk_graph_free(sk_graph *g)
     free(g);
 }
 
-/* How many of the sorted slots have a rank below this one. */
+/* How many of the sorted edges have a rank below this one. */
 static int below(const int *ranks, const int *sorted, int n, int64_t rank)
 {
     int lo = 0, hi = n;
@@ -113,27 +113,27 @@ static int below(const int *ranks, const int *sorted, int n, int64_t rank)
     return lo;
 }
 
-static int slots(const int *ranks, const int *sorted, int n, int rank, int *first)
+static int edges(const int *ranks, const int *sorted, int n, int rank, int *first)
 {
     *first = below(ranks, sorted, n, rank);
     return below(ranks, sorted, n, (int64_t)rank + 1) - *first;
 }
 
-int sk_graph_in_slots(const sk_graph *g, int source, int *first)
+int sk_graph_in_edges(const sk_graph *g, int source, int *first)
 {
-    return slots(g->in, g->in_sorted, g->nin_sorted, source, first);
+    return edges(g->in, g->in_sorted, g->nin_sorted, source, first);
 }
 
-int sk_graph_out_slots(const sk_graph *g, int target, int *first)
+int sk_graph_out_edges(const sk_graph *g, int target, int *first)
 {
-    return slots(g->out, g->out_sorted, g->nout_sorted, target, first);
+    return edges(g->out, g->out_sorted, g->nout_sorted, target, first);
 }
 
 int sk_graph_parallel(const sk_graph *g)
 {
     int most = 0, first;
     for (int i = 0; i < g->ntargets; i++) {
-        int n = sk_graph_out_slots(g, g->targets[i], &first);
+        int n = sk_graph_out_edges(g, g->targets[i], &first);
         most = n > most ? n : most;
     }
     return most;

@@ -11,15 +11,15 @@
 
 enum { SK_NOBODY = -1 }; /* beyond the border of a grid: a block that is not sent or not touched */
 
-/* A slot is one neighbour of the list, so one block. The same rank may stand in several slots
+/* A edge is one neighbour of the list, so one block. The same rank may stand in several edges
  * (parallel edges), and a rank may be its own neighbour. */
 typedef struct sk_graph {
     int nranks, rank;
     int nin, nout;
-    int *in, *out; /* rank of each slot, or SK_NOBODY */
+    int *in, *out; /* rank of each edge, or SK_NOBODY */
 
     /* Slots sorted by rank, those of one rank in the order in which parallel edges match: edge
-     * number k from s to d is the k-th slot of d in s's out_sorted and the k-th slot of s in d's
+     * number k from s to d is the k-th edge of d in s's out_sorted and the k-th edge of s in d's
      * in_sorted. SK_NOBODY is left out, so these may be shorter. */
     int nin_sorted, nout_sorted;
     int *in_sorted, *out_sorted;
@@ -29,7 +29,7 @@ typedef struct sk_graph {
     int *sources, *targets;
 } sk_graph;
 
-/* From the lists as MPI gives them. Copies them. `cartesian`: slots 2i and 2i+1 are the two
+/* From the lists as MPI gives them. Copies them. `cartesian`: edges 2i and 2i+1 are the two
  * directions of dimension i; see cart.c for how their edges match. */
 sk_status sk_graph_new(int nranks, int rank, int nin, const int *in, int nout, const int *out,
                        bool cartesian, sk_graph **out_graph);
@@ -39,9 +39,9 @@ void sk_graph_free(sk_graph *g);
  * neighbour below, then the one above; then dimension 1... Ranks are counted in row-major order. */
 sk_status sk_graph_cart(int ndims, const int *dims, const int *periods, int rank, sk_graph **out);
 
-/* The slots of a neighbour: in_sorted[*first .. *first + result - 1]; 0: it is none. */
-int sk_graph_in_slots(const sk_graph *g, int source, int *first);
-int sk_graph_out_slots(const sk_graph *g, int target, int *first);
+/* The edges of a neighbour: in_sorted[*first .. *first + result - 1]; 0: it is none. */
+int sk_graph_in_edges(const sk_graph *g, int source, int *first);
+int sk_graph_out_edges(const sk_graph *g, int target, int *first);
 
 /* Most edges from this rank to one of its targets. */
 int sk_graph_parallel(const sk_graph *g);

@@ -1,11 +1,11 @@
-/* machine.c: from seats to places. Two sorts: the first brings the ranks of a socket together and
+/* machine.c: from locations to places. Two sorts: the first brings the ranks of a socket together and
  * finds the lowest rank of each socket and node, the second orders by these. O(n log n). */
 #include "topo/machine.h"
 
 #include <stdlib.h>
 
 typedef struct sitter {
-    sk_seat seat;
+    sk_location location;
     int rank;
     int node_low, socket_low; /* lowest rank of its node and of its socket */
 } sitter;
@@ -21,12 +21,12 @@ static int compare(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int by_seat(const void *pa, const void *pb)
+static int by_location(const void *pa, const void *pb)
 {
     const sitter *a = pa, *b = pb;
-    int c = compare(a->seat.node, b->seat.node);
+    int c = compare(a->location.node, b->location.node);
     if (!c)
-        c = compare(a->seat.socket, b->seat.socket);
+        c = compare(a->location.socket, b->location.socket);
     return c ? c : compare(a->rank, b->rank);
 }
 
@@ -37,17 +37,17 @@ static int by_place(const void *pa, const void *pb)
     if (!c)
         c = compare(a->socket_low, b->socket_low);
     if (!c)
-        c = compare(a->seat.core, b->seat.core);
+        c = compare(a->location.core, b->location.core);
     return c ? c : compare(a->rank, b->rank);
 }
 
-/* The lowest ranks, of sitters sorted by seat. */
+/* The lowest ranks, of sitters sorted by location. */
 static void find_lowest(sitter *s, int n)
 {
     for (int i = 0, end; i < n; i = end) {
         int low = s[i].rank;
-        for (end = i; end < n && s[end].seat.node == s[i].seat.node; end++) {
-            bool first = end == i || s[end].seat.socket != s[end - 1].seat.socket;
+        for (end = i; end < n && s[end].location.node == s[i].location.node; end++) {
+            bool first = end == i || s[end].location.socket != s[end - 1].location.socket;
             s[end].socket_low = first ? s[end].rank : s[end - 1].socket_low;
             low = s[end].rank < low ? s[end].rank : low;
         }
@@ -79,9 +79,9 @@ static sk_machine *room(int nranks, int nnodes, int nsockets)
     m->core = m->socket + n;
     m->order = m->core + n;
     m->place = m->order + n;
-    m->mates = m->place + n;
-    m->mate = m->mates + n;
-    m->node_first = m->mate + n;
+    m->local_ranks = m->place + n;
+    m->local_rank = m->local_ranks + n;
+    m->node_first = m->local_rank + n;
     m->socket_first = m->node_first + nnodes + 1;
     m->nranks = nranks;
     return m;
@@ -96,15 +96,16 @@ static int widest(const int *first, int n)
 }
 
 /* Ranks come in rising order to their nodes. */
-static void count_mates(sk_machine *m)
+static void count_local_ranks(sk_machine *m)
 {
     for (int rank = 0; rank < m->nranks; rank++) {
-        int *seen = &m->mate[m->node_first[m->node[rank]]]; /* a count, until it is overwritten */
-        m->mates[m->node_first[m->node[rank]] + (*seen)++] = rank;
+        int *seen =
+            &m->local_rank[m->node_first[m->node[rank]]]; /* a count, until it is overwritten */
+        m->local_ranks[m->node_first[m->node[rank]] + (*seen)++] = rank;
     }
     for (int i = 0; i < m->nnodes; i++)
         for (int k = m->node_first[i]; k < m->node_first[i + 1]; k++)
-            m->mate[m->mates[k]] = k - m->node_first[i];
+            m->local_rank[m->local_ranks[k]] = k - m->node_first[i];
 }
 
 /* Sitters sorted by place take their places. */
@@ -121,17 +122,17 @@ static void sit_down(sk_machine *m, const sitter *s)
         m->place[rank] = i;
         m->node[rank] = m->nnodes - 1;
         m->socket[rank] = m->nsockets - 1;
-        m->core[rank] = s[i].seat.core;
+        m->core[rank] = s[i].location.core;
         m->in_order &= rank == i;
     }
     m->node_first[m->nnodes] = m->nranks;
     m->socket_first[m->nsockets] = m->nranks;
-    count_mates(m);
+    count_local_ranks(m);
     m->most_on_node = widest(m->node_first, m->nnodes);
     m->most_on_socket = widest(m->socket_first, m->nsockets);
 }
 
-sk_status sk_machine_new(int nranks, const sk_seat *seats, int cores, sk_machine **out)
+sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk_machine **out)
 {
     if (nranks < 1 || cores < 0)
         return SK_BADARG;
@@ -140,8 +141,8 @@ sk_status sk_machine_new(int nranks, const sk_seat *seats, int cores, sk_machine
     if (!s)
         return SK_NOMEM;
     for (int r = 0; r < nranks; r++)
-        s[r] = (sitter){.seat = seats[r], .rank = r};
-    qsort(s, n, sizeof *s, by_seat);
+        s[r] = (sitter){.location = locations[r], .rank = r};
+    qsort(s, n, sizeof *s, by_location);
     find_lowest(s, nranks);
     qsort(s, n, sizeof *s, by_place);
 

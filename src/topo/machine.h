@@ -16,31 +16,32 @@ const char *sk_level_name(sk_level level); /* "socket", "node", "net" */
 
 /* Where one rank sits. Any numbers: equal numbers are the same place. Sockets are told apart within
  * their node, cores within their node too; core -1: not bound to one. */
-typedef struct sk_seat {
+typedef struct sk_location {
     int64_t node;
     int32_t socket, core;
-} sk_seat;
+} sk_location;
 
 typedef struct sk_machine {
     int nranks, nnodes, nsockets; /* nodes and sockets with ranks on them */
     int *node, *socket; /* of each rank; counted from 0 in the order of places; sockets are
                          * counted over all nodes */
-    int *core;          /* as the seat says */
+    int *core;          /* as the location says */
     int *order;         /* ranks by place: by node, socket, core, rank. Nodes and sockets
                          * stand in the order of their lowest rank */
     int *place;         /* of each rank in that order */
     int *node_first;    /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
     int *socket_first;  /* nsockets + 1, the same for sockets */
-    int *mates;         /* ranks by node, then rank: those of node i are mates[node_first[i] ...] */
-    int *mate;          /* of each rank, its number among its mates */
-    int most_on_node;   /* ranks on the fullest node */
+    int *
+        local_ranks; /* ranks by node, then rank: those of node i are local ranks[node_first[i] ...] */
+    int *local_rank;  /* of each rank, its number among its local ranks */
+    int most_on_node; /* ranks on the fullest node */
     int most_on_socket;
     int cores;     /* of a node; 0: not known. Equal on all ranks */
     bool in_order; /* order is 0, 1, 2, ... */
 } sk_machine;
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */
-sk_status sk_machine_new(int nranks, const sk_seat *seats, int cores, sk_machine **out);
+sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk_machine **out);
 void sk_machine_free(sk_machine *m);
 
 /* "node:60 socket:2 core:18", with an optional "map:seq" (default), "map:rr" (round-robin over
@@ -51,11 +52,11 @@ void sk_machine_free(sk_machine *m);
 sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char *err, size_t size);
 
 /* The ranks of `rank`'s node in rising order, and how many they are. */
-static inline const int *sk_machine_mates(const sk_machine *m, int rank, int *n)
+static inline const int *sk_machine_local_ranks(const sk_machine *m, int rank, int *n)
 {
     const int *first = &m->node_first[m->node[rank]];
     *n = first[1] - first[0];
-    return &m->mates[first[0]];
+    return &m->local_ranks[first[0]];
 }
 
 /* Do ranks have to share cores somewhere? */

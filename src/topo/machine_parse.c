@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/settings.h"
-#include "topo/machine.h"
 #include "base/word.h"
+#include "topo/machine.h"
 
 static const char example[] = "\"node:60 socket:2 core:18 map:rr\"";
 
@@ -120,7 +120,7 @@ static sk_status find_room(layout *l, int nranks, char *err, size_t size)
     return SK_BADARG;
 }
 
-/* ---- seats ---- */
+/* ---- locations ---- */
 
 /* splitmix64: the same numbers everywhere. */
 static uint64_t next_random(uint64_t *state)
@@ -131,13 +131,13 @@ static uint64_t next_random(uint64_t *state)
     return x ^ x >> 31;
 }
 
-static void shuffle(sk_seat *seats, int n, uint64_t seed)
+static void shuffle(sk_location *locations, int n, uint64_t seed)
 {
     for (int i = n - 1; i > 0; i--) {
         int k = (int)(next_random(&seed) % ((uint64_t)i + 1));
-        sk_seat swap = seats[i];
-        seats[i] = seats[k];
-        seats[k] = swap;
+        sk_location swap = locations[i];
+        locations[i] = locations[k];
+        locations[k] = swap;
     }
 }
 
@@ -169,16 +169,16 @@ sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char 
     if (st != SK_OK)
         return st;
 
-    sk_seat *seats = calloc((size_t)nranks, sizeof *seats);
+    sk_location *locations = calloc((size_t)nranks, sizeof *locations);
     int64_t cores = l.count[SOCKET] * l.count[CORE];
-    for (int r = 0; seats && r < nranks; r++) {
+    for (int r = 0; locations && r < nranks; r++) {
         int64_t place = place_of(&l, r), core = place % cores;
-        seats[r] = (sk_seat){place / cores, (int32_t)(core / l.count[CORE]), (int32_t)core};
+        locations[r] = (sk_location){place / cores, (int32_t)(core / l.count[CORE]), (int32_t)core};
     }
-    if (seats && l.map == SHUFFLE)
-        shuffle(seats, nranks, l.seed);
-    st = seats ? sk_machine_new(nranks, seats, (int)cores, out) : SK_NOMEM;
-    free(seats);
+    if (locations && l.map == SHUFFLE)
+        shuffle(locations, nranks, l.seed);
+    st = locations ? sk_machine_new(nranks, locations, (int)cores, out) : SK_NOMEM;
+    free(locations);
     if (st != SK_OK)
         snprintf(err, size, "%s", sk_status_text(st));
     return st;

@@ -34,7 +34,7 @@ expect wrong_command_is_answered 2 'no command explian; did you mean explain' "$
 
 expect explain_shows_what_renaming_saves 0 'renamed: sequential +1008 +16515072 +8 +131072' \
     explain allreduce --ranks 64 --bytes 1M --algorithm ring --machine 'node:8 core:8 map:rr'
-expect explain_knows_shared_memory 0 '^chosen   shared:' \
+expect explain_knows_shared_memory 0 '^chosen   shm:' \
     explain allreduce --ranks 8 --bytes 1K --machine 'node:1 core:8'
 expect explain_knows_leaders 0 '^chosen   leaders:' \
     explain bcast --ranks 16 --bytes 1K --machine 'node:2 core:8'

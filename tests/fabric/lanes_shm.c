@@ -20,9 +20,9 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-static sk_shm *inside(const self *me)
+static sk_shm_lane *inside(const self *me)
 {
-    return (sk_shm *)me->lane;
+    return (sk_shm_lane *)me->lane;
 }
 
 /* The writer's end at process 0. */
@@ -33,7 +33,7 @@ static sk_ring_writer *writer(const self *me)
 
 static void announce(const self *me)
 {
-    sk_shm_mate *m = &inside(me)->mates[me->peer[0]];
+    sk_shm_lane_mate *m = &inside(me)->mates[me->peer[0]];
     atomic_fetch_or(m->news, m->bit);
 }
 
@@ -103,7 +103,7 @@ static void random_bytes_do_no_harm(self *me)
 
 static void a_full_inbox_is_not_reached(self *me)
 {
-    sk_shm *s = inside(me);
+    sk_shm_lane *s = inside(me);
     sk_lane *other;
     uint32_t peer;
     sk_lane_config config = {.id = 4711, .events = s->config.events};

@@ -49,7 +49,7 @@ int run_test(const char *name, int n, const terms *how, test_fn *fn, const char 
 
 void barrier(party *p);
 void meet(party *p); /* exchange and insert addresses: publish, barrier, insert, barrier */
-void publish(party *p);
+void post(party *p);
 void insert(party *p);
 void leave(party *p); /* this process says goodbye to barriers: others do not wait for it */
 struct fi_info *hints_for(const terms *how);

@@ -11,10 +11,10 @@
 enum { TIME_LIMIT = 60 };
 
 /* What the processes of a test share. */
-static struct board {
-    _Atomic int at, turn, members;
+static struct shm {
+    _Atomic int at, epoch, members;
     char name[MOST][NAME];
-} * board;
+} * shm;
 
 void check_failed(const char *file, int line, const char *what, long value)
 {
@@ -35,36 +35,36 @@ static void progress(party *p)
 
 void barrier(party *p)
 {
-    int turn = atomic_load(&board->turn);
-    if (atomic_fetch_add(&board->at, 1) + 1 >= atomic_load(&board->members)) {
-        atomic_store(&board->at, 0);
-        atomic_fetch_add(&board->turn, 1);
+    int epoch = atomic_load(&shm->epoch);
+    if (atomic_fetch_add(&shm->at, 1) + 1 >= atomic_load(&shm->members)) {
+        atomic_store(&shm->at, 0);
+        atomic_fetch_add(&shm->epoch, 1);
     }
-    while (atomic_load(&board->turn) == turn)
+    while (atomic_load(&shm->epoch) == epoch)
         progress(p);
 }
 
 void leave(party *p)
 {
     (void)p;
-    atomic_fetch_sub(&board->members, 1);
+    atomic_fetch_sub(&shm->members, 1);
 }
 
-void publish(party *p)
+void post(party *p)
 {
     size_t len = NAME;
-    CHECK_OK(fi_getname(&p->ep->fid, board->name[p->rank], &len));
+    CHECK_OK(fi_getname(&p->ep->fid, shm->name[p->rank], &len));
     CHECK(len == NAME);
 }
 
 void insert(party *p)
 {
-    CHECK(fi_av_insert(p->av, board->name, (size_t)p->n, p->addr, 0, NULL) == p->n);
+    CHECK(fi_av_insert(p->av, shm->name, (size_t)p->n, p->addr, 0, NULL) == p->n);
 }
 
 void meet(party *p)
 {
-    publish(p);
+    post(p);
     barrier(p);
     insert(p);
     barrier(p);
@@ -136,10 +136,10 @@ int run_test(const char *name, int n, const terms *how, test_fn *fn, const char 
 {
     static const terms usual;
     int bad = 0, status;
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board == MAP_FAILED)
+    shm = mmap(NULL, sizeof *shm, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shm == MAP_FAILED)
         return 1;
-    board->members = n;
+    shm->members = n;
     fflush(stdout);
     pid_t pid[MOST];
     for (int i = 0; i < n; i++) {
@@ -158,7 +158,7 @@ int run_test(const char *name, int n, const terms *how, test_fn *fn, const char 
                     kill(pid[k], SIGTERM);
         }
     }
-    munmap(board, sizeof *board);
+    munmap(shm, sizeof *shm);
     printf(bad ? "FAIL %s: see above\n" : "ok %s\n", name);
     return bad != 0;
 }

@@ -289,7 +289,7 @@ static void self(party *p)
 static void late(party *p)
 {
     struct fi_cq_tagged_entry e;
-    publish(p);
+    post(p);
     barrier(p);
     fill(big, LONG, 4);
     if (p->rank == 0) {

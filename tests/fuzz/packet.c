@@ -28,7 +28,7 @@ static void packet_holds(const unsigned char *bytes, size_t len)
         MUST(p.len == paid);
     else
         MUST(paid == 0);
-    if (p.type == SK_PACKET_DATA || (p.flags & SK_PACKET_EXPOSED))
+    if (p.type == SK_PACKET_DATA || (p.flags & SK_PACKET_SINGLE_COPY))
         MUST(p.offset + p.len >= p.offset);
 }
 

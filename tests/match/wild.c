@@ -33,12 +33,12 @@ static void post_all(const scene *s, bool one_tag, void **text, MPI_Request *req
 /* Take what everybody sends; `source` of MPI_PROC_NULL stands for one sender after the other. */
 static void take_all(const scene *s, int source, int tag)
 {
-    bool in_turn = source == MPI_PROC_NULL, one_tag = tag != MPI_ANY_TAG;
+    bool in_epoch = source == MPI_PROC_NULL, one_tag = tag != MPI_ANY_TAG;
     int *next = must_alloc((size_t)s->size * sizeof *next);
     void *text = must_alloc(MIXED_LETTER);
     for (int i = 0; i < EACH * s->size; i++) {
         MPI_Status st;
-        MPI_Recv(text, MIXED_LETTER, MPI_BYTE, in_turn ? i % s->size : source, tag, s->comm, &st);
+        MPI_Recv(text, MIXED_LETTER, MPI_BYTE, in_epoch ? i % s->size : source, tag, s->comm, &st);
         if (st.MPI_SOURCE < 0 || st.MPI_SOURCE >= s->size) {
             scene_fail(s, "a message from %d", st.MPI_SOURCE);
             continue;

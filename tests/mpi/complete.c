@@ -118,7 +118,7 @@ static void by_testsome(batch *b)
     }
 }
 
-static void by_turns(batch *b)
+static void by_epochs(batch *b)
 {
     int flag = 0;
     for (int i = 0; i < b->n; i++)
@@ -130,7 +130,7 @@ void complete_all(rng *r, MPI_Request *req, const bool *message, int n)
 {
     static void (*const ways[])(batch *) = {
         each_wait,  each_test,  each_get_status, by_waitall,  by_testall, by_waitall_ignore,
-        by_waitany, by_testany, by_waitsome,     by_testsome, by_turns};
+        by_waitany, by_testany, by_waitsome,     by_testsome, by_epochs};
     batch b = {.req = req, .message = message, .n = n};
     b.done = must_alloc((size_t)n * sizeof *b.done);
     b.st = must_alloc((size_t)(n + 1) * sizeof *b.st);

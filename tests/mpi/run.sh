@@ -115,7 +115,7 @@ algorithms() { # flavour
     list_algorithms "$1" algorithms
     while read -r coll algo; do
         case $coll in neighbor_*) continue ;; esac # see methods
-        case $algo in shared | exposed | leaders) continue ;; esac # see machines
+        case $algo in shm | single-copy | leaders) continue ;; esac # see machines
         var=SKEIN_$(echo "$coll" | tr a-z A-Z)
         run 60 "$1" 5 "$var=$algo" -- random -c "$coll" "$seed" 12
         run 60 "$1" 4 SKEIN_FIND=0 "$var=$algo" SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:3 map:rr' -- \
@@ -128,7 +128,7 @@ algorithms() { # flavour
 # that are not there, with and without shared memory, also with little of it.
 machines() { # flavour
     list_algorithms "$1" machines
-    for m in shared exposed leaders; do
+    for m in shm single-copy leaders; do
         all=$(awk -v m=$m '$2 == m { printf "SKEIN_%s=%s ", toupper($1), m }' "$log.algos")
         [ -n "$all" ] || continue
         if [ $m = leaders ]; then
@@ -159,7 +159,7 @@ methods() { # flavour
     list_algorithms "$1" methods
     while read -r coll m; do
         [ "$coll" = neighbor_allgather ] || continue
-        case $m in shared | exposed) continue ;; esac # see machines
+        case $m in shm | single-copy) continue ;; esac # see machines
         all="SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLGATHERV=$m SKEIN_NEIGHBOR_ALLTOALL=$m
             SKEIN_NEIGHBOR_ALLTOALLV=$m SKEIN_NEIGHBOR_ALLTOALLW=$m"
         run 60 "$1" 5 $all 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 4

@@ -3,9 +3,9 @@
 #ifndef PATTERN_CHECK_H
 #define PATTERN_CHECK_H
 
-#include "topo/whole.h"
-#include "topo/machine.h"
 #include "neighbor/method.h"
+#include "topo/machine.h"
+#include "topo/whole.h"
 
 /* True when something is wrong; `why` then says what. Right is:
  * - each haul that goes out comes in at its peer, same stage, same parcels, and the other way

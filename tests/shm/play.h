@@ -1,6 +1,6 @@
-/* play.h: the mates of a board play turns drawn from a seed, and check all that they read. Every
- * mate draws the same turns; each lags at times of its own, so any of them may be ahead. What is
- * read is checked again just before the turn is passed: until then nobody may use its bays again.
+/* play.h: the local ranks of a board play epochs drawn from a seed, and check all that they read. Every
+ * local rank draws the same epochs; each lags at times of its own, so any of them may be ahead. What is
+ * read is checked again just before the epoch is passed: until then nobody may use its slots again.
  */
 #ifndef PLAY_H
 #define PLAY_H
@@ -8,202 +8,202 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "shm/epochs.h"
 #include "shm/cma.h"
+#include "shm/epochs.h"
 #include "shm/words.h"
 
 typedef struct play {
-    int n, turns;
+    int n, epochs;
     uint64_t seed;
     sk_pause_mode mode;
 } play;
 
 typedef enum play_kind {
-    PLAY_SOME,   /* some mates publish, some read from some of those */
-    PLAY_MEET,   /* all publish, all await all */
-    PLAY_COMMON, /* the same, with a part of the common bay each */
-    PLAY_JOIN,   /* the last to publish fills the common bay for all */
-    PLAY_EXPOSE, /* some publish where a buffer of theirs lies, and reuse it when that is settled */
+    PLAY_SOME,   /* some local ranks post, some read from some of those */
+    PLAY_MEET,   /* all post, all await all */
+    PLAY_COMMON, /* the same, with a part of the common slot each */
+    PLAY_JOIN,   /* the last to post fills the common slot for all */
+    PLAY_EXPORT, /* some post where a buffer of theirs lies, and reuse it when that is quiesced */
     PLAY_KINDS
 } play_kind;
 
-typedef struct play_turn {
+typedef struct play_epoch {
     play_kind kind;
     int64_t room;
     uint64_t publishers;
-    bool together; /* though not all publish */
-} play_turn;
+    bool together; /* though not all post */
+} play_epoch;
 
 enum { PLAY_BUFFER = 3000, PLAY_READS = 3, PLAY_LAGS = 32, PLAY_LAG_US = 300 };
 
 typedef struct player {
     const play *p;
-    sk_board *b;
+    sk_shm *b;
     int me, errors;
-    int64_t turn, first, placed; /* over all collectives: under way, of this collective, known */
+    int64_t epoch, first, placed; /* over all collectives: under way, of this collective, known */
     char buffer[2][PLAY_BUFFER];
 } player;
 
 /* ---- what is played ---- */
 
-static inline play_turn play_turn_of(const player *y, int64_t turn)
+static inline play_epoch play_epoch_of(const player *y, int64_t epoch)
 {
-    static const int64_t bays[] = {48,  48,   48,   48,    256,    256,
-                                   256, 2048, 2048, 16384, 131072, 524288};
+    static const int64_t slots[] = {48,  48,   48,   48,    256,    256,
+                                    256, 2048, 2048, 16384, 131072, 524288};
     const play *p = y->p;
-    int64_t most = bays[words_draw(p->seed, turn, 1) % (sizeof bays / sizeof bays[0])];
-    uint64_t room = words_draw(p->seed, turn, 2), everyone = UINT64_MAX >> (64 - p->n);
-    play_turn t = {.kind = (play_kind)(words_draw(p->seed, turn, 3) % PLAY_KINDS)};
-    if (most > sk_board_room(y->b))
-        most = sk_board_room(y->b);
+    int64_t most = slots[words_draw(p->seed, epoch, 1) % (sizeof slots / sizeof slots[0])];
+    uint64_t room = words_draw(p->seed, epoch, 2), everyone = UINT64_MAX >> (64 - p->n);
+    play_epoch t = {.kind = (play_kind)(words_draw(p->seed, epoch, 3) % PLAY_KINDS)};
+    if (most > sk_shm_room(y->b))
+        most = sk_shm_room(y->b);
     t.room = room % 3 == 0 ? most : (int64_t)(room % (uint64_t)(most + 1));
-    if (t.kind == PLAY_EXPOSE)
-        t.room = (int64_t)sizeof(sk_peek_place);
+    if (t.kind == PLAY_EXPORT)
+        t.room = (int64_t)sizeof(sk_export_handle);
     t.publishers = everyone;
-    if (t.kind == PLAY_SOME || t.kind == PLAY_EXPOSE)
-        t.publishers &= words_draw(p->seed, turn, 4);
-    t.together = words_draw(p->seed, turn, 5) % 2;
+    if (t.kind == PLAY_SOME || t.kind == PLAY_EXPORT)
+        t.publishers &= words_draw(p->seed, epoch, 4);
+    t.together = words_draw(p->seed, epoch, 5) % 2;
     return t;
 }
 
-static inline bool play_all(const play_turn *t)
+static inline bool play_all(const play_epoch *t)
 {
-    return t->kind != PLAY_SOME && t->kind != PLAY_EXPOSE;
+    return t->kind != PLAY_SOME && t->kind != PLAY_EXPORT;
 }
 
 static inline void play_lag(const player *y, int64_t salt)
 {
-    uint64_t draw = words_draw(y->p->seed, y->turn, 1000 * (y->me + 1) + salt);
+    uint64_t draw = words_draw(y->p->seed, y->epoch, 1000 * (y->me + 1) + salt);
     if (draw % PLAY_LAGS == 0)
         usleep((useconds_t)(draw / PLAY_LAGS % PLAY_LAG_US));
 }
 
 /* ---- playing it ---- */
 
-static inline void play_check(player *y, bool good, int mate, const char *what)
+static inline void play_check(player *y, bool good, int local_rank, const char *what)
 {
     if (!good && y->errors++ == 0)
         fprintf(stderr, "mate %d of %d, turn %lld: wrong %s of mate %d\n", y->me, y->p->n,
-                (long long)y->turn, what, mate);
+                (long long)y->epoch, what, local_rank);
 }
 
-/* The number of a turn in its collective. Turns get their place as late as that is possible. */
-static inline uint32_t play_place(player *y, int64_t turn)
+/* The number of an epoch in its collective. Epochs get their place as late as that is possible. */
+static inline uint32_t play_place(player *y, int64_t epoch)
 {
-    for (; y->placed <= turn; y->placed++) {
-        play_turn t = play_turn_of(y, y->placed);
-        sk_board_turn(y->b, t.room, play_all(&t), play_all(&t) || t.together);
+    for (; y->placed <= epoch; y->placed++) {
+        play_epoch t = play_epoch_of(y, y->placed);
+        sk_shm_epoch(y->b, t.room, play_all(&t), play_all(&t) || t.together);
     }
-    return (uint32_t)(turn - y->first);
+    return (uint32_t)(epoch - y->first);
 }
 
-static inline void play_fill(player *y, int64_t turn)
+static inline void play_fill(player *y, int64_t epoch)
 {
-    play_turn t = play_turn_of(y, turn);
+    play_epoch t = play_epoch_of(y, epoch);
     if (!(t.publishers >> y->me & 1))
         return;
-    uint32_t k = play_place(y, turn);
+    uint32_t k = play_place(y, epoch);
     int64_t part = t.room / y->p->n;
-    sk_board_open(y->b, k);
-    char *bay = sk_board_bay(y->b, k, y->me);
-    if (t.kind == PLAY_EXPOSE) {
-        sk_peek_place here = sk_peek_here(y->buffer[turn % 2]);
-        words_write(y->buffer[turn % 2], PLAY_BUFFER, y->me, turn);
-        memcpy(bay, &here, sizeof here);
+    sk_shm_open(y->b, k);
+    char *slot = sk_shm_slot(y->b, k, y->me);
+    if (t.kind == PLAY_EXPORT) {
+        sk_export_handle here = sk_cma_export(y->buffer[epoch % 2]);
+        words_write(y->buffer[epoch % 2], PLAY_BUFFER, y->me, epoch);
+        memcpy(slot, &here, sizeof here);
     } else
-        words_write(bay, t.room, y->me, turn);
+        words_write(slot, t.room, y->me, epoch);
     if (t.kind == PLAY_COMMON)
-        words_write((char *)sk_board_bay(y->b, k, y->p->n) + y->me * part, part, y->me, turn);
+        words_write((char *)sk_shm_slot(y->b, k, y->p->n) + y->me * part, part, y->me, epoch);
     play_lag(y, 1);
-    sk_board_publish(y->b, k);
+    sk_shm_post(y->b, k);
 }
 
-/* What a mate has published is what it should be. */
-static inline void play_look(player *y, const play_turn *t, uint32_t k, int mate)
+/* What a local rank has posted is what it should be. */
+static inline void play_look(player *y, const play_epoch *t, uint32_t k, int local_rank)
 {
-    const char *bay = sk_board_bay(y->b, k, mate);
-    if (t->kind != PLAY_EXPOSE) {
-        play_check(y, words_same(bay, t->room, mate, y->turn), mate, "bay");
+    const char *slot = sk_shm_slot(y->b, k, local_rank);
+    if (t->kind != PLAY_EXPORT) {
+        play_check(y, words_same(slot, t->room, local_rank, y->epoch), local_rank, "bay");
         return;
     }
     char copy[PLAY_BUFFER];
-    sk_peek_place there;
-    memcpy(&there, bay, sizeof there);
+    sk_export_handle there;
+    memcpy(&there, slot, sizeof there);
     if (there.pid == (int32_t)getpid())
         memcpy(copy, (const void *)(uintptr_t)there.at, sizeof copy);
-    else if (sk_peek(there, 0, copy, sizeof copy) != SK_OK)
+    else if (sk_cma_read(there, 0, copy, sizeof copy) != SK_OK)
         return; /* the kernel does not let us */
-    play_check(y, words_same(copy, sizeof copy, mate, y->turn), mate, "buffer");
+    play_check(y, words_same(copy, sizeof copy, local_rank, y->epoch), local_rank, "buffer");
 }
 
-/* The mate that a read goes to, or -1. */
-static inline int play_source(const player *y, const play_turn *t, int read)
+/* The local rank that a read goes to, or -1. */
+static inline int play_source(const player *y, const play_epoch *t, int read)
 {
-    uint64_t draw = words_draw(y->p->seed, y->turn, 100 * (y->me + 1) + read);
-    int mate = (int)(draw % (unsigned)y->p->n);
-    return draw >> 32 & 1 && t->publishers >> mate & 1 ? mate : -1;
+    uint64_t draw = words_draw(y->p->seed, y->epoch, 100 * (y->me + 1) + read);
+    int local_rank = (int)(draw % (unsigned)y->p->n);
+    return draw >> 32 & 1 && t->publishers >> local_rank & 1 ? local_rank : -1;
 }
 
-static inline void play_read_some(player *y, const play_turn *t)
+static inline void play_read_some(player *y, const play_epoch *t)
 {
     for (int i = 0; i < PLAY_READS; i++) {
-        int mate = play_source(y, t, i), end = mate;
-        if (mate < 0)
+        int local_rank = play_source(y, t, i), end = local_rank;
+        if (local_rank < 0)
             continue;
-        uint32_t k = play_place(y, y->turn);
+        uint32_t k = play_place(y, y->epoch);
         if (i == 0) {
-            play_check(y, sk_board_await(y->b, k, mate), mate, "sign");
-        } else { /* and all who publish beside it */
+            play_check(y, sk_shm_await(y->b, k, local_rank), local_rank, "sign");
+        } else { /* and all who post beside it */
             while (end < y->p->n && t->publishers >> end & 1)
                 end++;
-            play_check(y, sk_board_await_range(y->b, k, mate, end), mate, "sign");
+            play_check(y, sk_shm_await_range(y->b, k, local_rank, end), local_rank, "sign");
             play_look(y, t, k, end - 1);
         }
-        play_look(y, t, k, mate);
+        play_look(y, t, k, local_rank);
     }
 }
 
-static inline void play_read_common(player *y, const play_turn *t, uint32_t k)
+static inline void play_read_common(player *y, const play_epoch *t, uint32_t k)
 {
     int64_t part = t->room / y->p->n;
-    const char *common = sk_board_bay(y->b, k, y->p->n);
+    const char *common = sk_shm_slot(y->b, k, y->p->n);
     for (int i = 0; i < y->p->n; i++)
-        play_check(y, words_same(common + i * part, part, i, y->turn), i, "part");
+        play_check(y, words_same(common + i * part, part, i, y->epoch), i, "part");
 }
 
-static inline void play_join(player *y, const play_turn *t, uint32_t k)
+static inline void play_join(player *y, const play_epoch *t, uint32_t k)
 {
     int n = y->p->n;
-    char *common = sk_board_bay(y->b, k, n);
-    if (!sk_board_crowded(y->b)) {
-        play_check(y, sk_board_await_range(y->b, k, 0, n), n, "sign");
+    char *common = sk_shm_slot(y->b, k, n);
+    if (!sk_shm_crowded(y->b)) {
+        play_check(y, sk_shm_await_range(y->b, k, 0, n), n, "sign");
         return;
     }
-    if (sk_board_was_last(y->b, k)) {
+    if (sk_shm_was_last(y->b, k)) {
         for (int i = 0; i < n; i++) /* that all are there it knows without another look */
             play_look(y, t, k, i);
-        words_write(common, t->room, n, y->turn);
-        sk_board_announce(y->b, k);
+        words_write(common, t->room, n, y->epoch);
+        sk_shm_announce(y->b, k);
     } else
-        sk_board_await_result(y->b, k);
-    play_check(y, words_same(common, t->room, n, y->turn), n, "result");
+        sk_shm_await_result(y->b, k);
+    play_check(y, words_same(common, t->room, n, y->epoch), n, "result");
 }
 
-static inline void play_read(player *y, const play_turn *t)
+static inline void play_read(player *y, const play_epoch *t)
 {
     if (!play_all(t)) {
         play_read_some(y, t);
         return;
     }
-    uint32_t k = play_place(y, y->turn);
+    uint32_t k = play_place(y, y->epoch);
     if (t->kind == PLAY_JOIN)
         play_join(y, t, k);
     else
-        play_check(y, sk_board_await_range(y->b, k, 0, y->p->n), y->p->n, "sign");
+        play_check(y, sk_shm_await_range(y->b, k, 0, y->p->n), y->p->n, "sign");
     if (t->kind == PLAY_COMMON)
         play_read_common(y, t, k);
-    /* A join is announced, so that only who was last has the others' bays before it. */
-    if (t->kind != PLAY_JOIN || !sk_board_crowded(y->b))
+    /* A join is announced, so that only who was last has the others' slots before it. */
+    if (t->kind != PLAY_JOIN || !sk_shm_crowded(y->b))
         for (int i = 0; i < y->p->n; i++)
             if (t->room <= 2048 || play_source(y, t, i) >= 0)
                 play_look(y, t, k, i);
@@ -211,38 +211,38 @@ static inline void play_read(player *y, const play_turn *t)
 
 static inline void play_empty(player *y)
 {
-    play_turn t = play_turn_of(y, y->turn);
+    play_epoch t = play_epoch_of(y, y->epoch);
     play_read(y, &t);
     play_lag(y, 2);
-    int mate = play_source(y, &t, 0);
-    if (mate >= 0 && (t.kind != PLAY_JOIN || !sk_board_crowded(y->b)))
-        play_look(y, &t, play_place(y, y->turn), mate);
-    uint32_t k = play_place(y, y->turn);
-    sk_board_pass(y->b, k + 1);
-    if (t.kind == PLAY_EXPOSE && t.publishers >> y->me & 1) {
-        sk_board_settle(y->b, k);
-        memset(y->buffer[y->turn % 2], 0xee, PLAY_BUFFER);
+    int local_rank = play_source(y, &t, 0);
+    if (local_rank >= 0 && (t.kind != PLAY_JOIN || !sk_shm_crowded(y->b)))
+        play_look(y, &t, play_place(y, y->epoch), local_rank);
+    uint32_t k = play_place(y, y->epoch);
+    sk_shm_release(y->b, k + 1);
+    if (t.kind == PLAY_EXPORT && t.publishers >> y->me & 1) {
+        sk_shm_quiesce(y->b, k);
+        memset(y->buffer[y->epoch % 2], 0xee, PLAY_BUFFER);
     }
 }
 
-/* All of it, as one mate; how much was wrong. Every other collective is a pipeline: a turn is
+/* All of it, as one local rank; how much was wrong. Every other collective is a pipeline: an epoch is
  * filled before the one before it is emptied. */
-static inline int play_mate(sk_board *b, const play *p, int me)
+static inline int play_local_rank(sk_shm *b, const play *p, int me)
 {
     player y = {.p = p, .b = b, .me = me};
-    sk_board_wait_as(b, (sk_pause){.mode = p->mode});
-    while (y.turn < p->turns) {
-        int64_t end = y.turn + 1 + (int64_t)(words_draw(p->seed, y.turn, 5) % 100);
-        bool pipeline = words_draw(p->seed, y.turn, 6) & 1;
-        sk_board_begin(b, 0);
-        y.first = y.placed = y.turn;
+    sk_shm_set_waiting(b, (sk_waiting){.mode = p->mode});
+    while (y.epoch < p->epochs) {
+        int64_t end = y.epoch + 1 + (int64_t)(words_draw(p->seed, y.epoch, 5) % 100);
+        bool pipeline = words_draw(p->seed, y.epoch, 6) & 1;
+        sk_shm_begin(b, 0);
+        y.first = y.placed = y.epoch;
         if (pipeline)
-            play_fill(&y, y.turn);
-        for (; y.turn < end; y.turn++) {
+            play_fill(&y, y.epoch);
+        for (; y.epoch < end; y.epoch++) {
             if (!pipeline)
-                play_fill(&y, y.turn);
-            else if (y.turn + 1 < end)
-                play_fill(&y, y.turn + 1);
+                play_fill(&y, y.epoch);
+            else if (y.epoch + 1 < end)
+                play_fill(&y, y.epoch + 1);
             play_empty(&y);
         }
     }

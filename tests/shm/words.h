@@ -1,4 +1,4 @@
-/* words.h: numbers drawn from a seed, and what mates write: words that tell who wrote them, when
+/* words.h: numbers drawn from a seed, and what local ranks write: words that tell who wrote them, when
  * and where. */
 #ifndef WORDS_H
 #define WORDS_H
@@ -15,35 +15,35 @@ static inline uint64_t words_draw(uint64_t seed, int64_t a, int64_t b)
     return x ^ x >> 31;
 }
 
-/* What a mate, or all together as mate n, writes in a turn. */
-static inline uint64_t words_at(int mate, int64_t turn, int64_t at)
+/* What a local rank, or all together as local rank n, writes in an epoch. */
+static inline uint64_t words_at(int local_rank, int64_t epoch, int64_t at)
 {
-    return ((uint64_t)turn << 8 | (uint64_t)mate) * 0x9e3779b97f4a7c15u +
+    return ((uint64_t)epoch << 8 | (uint64_t)local_rank) * 0x9e3779b97f4a7c15u +
            (uint64_t)at * 0xff51afd7ed558ccdu;
 }
 
-static inline void words_write(char *to, int64_t len, int mate, int64_t turn)
+static inline void words_write(char *to, int64_t len, int local_rank, int64_t epoch)
 {
     int64_t at = 0;
     uint64_t word;
     for (; len - at >= (int64_t)sizeof word; at += (int64_t)sizeof word) {
-        word = words_at(mate, turn, at);
+        word = words_at(local_rank, epoch, at);
         memcpy(to + at, &word, sizeof word);
     }
-    word = words_at(mate, turn, at);
+    word = words_at(local_rank, epoch, at);
     memcpy(to + at, &word, (size_t)(len - at));
 }
 
-static inline bool words_same(const char *from, int64_t len, int mate, int64_t turn)
+static inline bool words_same(const char *from, int64_t len, int local_rank, int64_t epoch)
 {
     int64_t at = 0;
     uint64_t word, found;
     for (; len - at >= (int64_t)sizeof word; at += (int64_t)sizeof word) {
         memcpy(&found, from + at, sizeof word);
-        if (found != words_at(mate, turn, at))
+        if (found != words_at(local_rank, epoch, at))
             return false;
     }
-    word = words_at(mate, turn, at);
+    word = words_at(local_rank, epoch, at);
     return memcmp(from + at, &word, (size_t)(len - at)) == 0;
 }
 

@@ -45,7 +45,7 @@ static void dimensions_come_one_after_the_other(void **state)
 }
 
 /* By hand, from the standard's rule that the two directions of a dimension have a tag each. */
-static void both_slots_of_a_ring_of_two_are_swapped(void **state)
+static void both_edges_of_a_ring_of_two_are_swapped(void **state)
 {
     (void)state;
     const int dims[] = {2}, periods[] = {1};
@@ -103,7 +103,7 @@ static void wrong_grids_are_refused(void **state)
 }
 
 /* Where does a block arrive that rank s sends in a direction? By coordinates alone: at the rank one
- * step further, in the slot of the opposite direction. */
+ * step further, in the edge of the opposite direction. */
 static int rank_at(int ndims, const int *dims, const int *periods, const int *at)
 {
     int rank = 0;
@@ -118,12 +118,12 @@ static int rank_at(int ndims, const int *dims, const int *periods, const int *at
     return rank;
 }
 
-static int arrives_in(const sk_graph *s, const sk_graph *d, int out_slot)
+static int arrives_in(const sk_graph *s, const sk_graph *d, int out_edge)
 {
-    int in, out, n = sk_graph_out_slots(s, d->rank, &out);
-    assert_int_equal(sk_graph_in_slots(d, s->rank, &in), n);
+    int in, out, n = sk_graph_out_edges(s, d->rank, &out);
+    assert_int_equal(sk_graph_in_edges(d, s->rank, &in), n);
     for (int k = 0; k < n; k++)
-        if (s->out_sorted[out + k] == out_slot)
+        if (s->out_sorted[out + k] == out_edge)
             return d->in_sorted[in + k];
     return -1;
 }
@@ -146,14 +146,14 @@ static void check_grid(int ndims, const int *dims, const int *periods)
         assert_int_equal(g[r]->nin, 2 * ndims);
         for (int i = 0; i < ndims; i++)
             for (int up = 0; up < 2; up++) {
-                int home = at[i], slot = 2 * i + up, opposite = 2 * i + 1 - up;
+                int home = at[i], edge = 2 * i + up, opposite = 2 * i + 1 - up;
                 at[i] += up ? 1 : -1;
                 int to = rank_at(ndims, dims, periods, at);
                 at[i] = home;
-                assert_int_equal(g[r]->out[slot], to);
-                assert_int_equal(g[r]->in[slot], to);
+                assert_int_equal(g[r]->out[edge], to);
+                assert_int_equal(g[r]->in[edge], to);
                 if (to != SK_NOBODY)
-                    assert_int_equal(arrives_in(g[r], g[to], slot), opposite);
+                    assert_int_equal(arrives_in(g[r], g[to], edge), opposite);
             }
     }
     for (int r = 0; r < n; r++)
@@ -180,7 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_ends_at_its_borders),
         cmocka_unit_test(dimensions_come_one_after_the_other),
-        cmocka_unit_test(both_slots_of_a_ring_of_two_are_swapped),
+        cmocka_unit_test(both_edges_of_a_ring_of_two_are_swapped),
         cmocka_unit_test(rings_of_one_are_swapped_dimension_by_dimension),
         cmocka_unit_test(rings_of_two_swap_in_each_dimension),
         cmocka_unit_test(no_dimensions_are_one_rank_without_neighbours),

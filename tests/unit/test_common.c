@@ -1,8 +1,8 @@
 /* test_common.c: the common-neighbour pattern: Algorithms 1 and 2, groups, cumulative combining. */
 #include <stdlib.h>
 
-#include "pattern/check.h"
 #include "neighbor/common_mate.h"
+#include "pattern/check.h"
 #include "unit.h"
 
 static const char *const on = "node:* core:8";

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern/check.h"
 #include "neighbor/rankset.h"
+#include "pattern/check.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
@@ -96,7 +96,7 @@ static int64_t messages(const char *graph, const char *machine, int n, unsigned 
     return count.messages;
 }
 
-static void messages_are_two_per_mate_and_a_logarithm_per_leader(void **state)
+static void messages_are_two_per_local_rank_and_a_logarithm_per_leader(void **state)
 {
     (void)state;
     assert_int_equal(messages("random:0.3", "node:8 core:12", 96, two), 2 * 88 + 8 * 3);
@@ -198,7 +198,7 @@ static void add_set(letter *l, int rank)
     l->n += sk_rankset_put(l->words + l->n, N, others, n);
 }
 
-/* What the leader of node 0 hears: its mates 1 and 2, then leader 3 of the next node, then leader 6
+/* What the leader of node 0 hears: its local ranks 1 and 2, then leader 3 of the next node, then leader 6
  * of the last. */
 static void letters_to_leader(letter *l)
 {
@@ -217,7 +217,7 @@ static void letters_to_leader(letter *l)
     }
 }
 
-static void letter_to_mate(letter *l, const place *at)
+static void letter_to_local_rank(letter *l, const place *at)
 {
     static const sk_method_id ids[] = {SK_BY_DIRECT, SK_BY_NODE};
     l->from = 0;
@@ -284,26 +284,26 @@ static void leaders_refuse_malformed_messages(void **state)
     assert_int_equal(deliver(&at, l, 4, &done), SK_OK);
     assert_true(done);
     assert_true(spoil(&at, l, 4, 2000) > 1700);
-    /* The same mate twice. */
+    /* The same local rank twice. */
     letter twice[] = {l[0], l[0]};
     assert_int_equal(deliver(&at, twice, 2, &done), SK_WIRE);
     place_free(&at);
 }
 
-static void mates_refuse_malformed_messages(void **state)
+static void local_ranks_refuse_malformed_messages(void **state)
 {
     (void)state;
     static letter l[1];
     bool done = false;
     place at = place_new(1);
-    letter_to_mate(l, &at);
+    letter_to_local_rank(l, &at);
     assert_int_equal(deliver(&at, l, 1, &done), SK_OK);
     assert_true(done);
     assert_true(spoil(&at, l, 1, 2000) > 1500);
     place_free(&at);
     /* A pattern of another rank. */
     at = place_new(2);
-    letter_to_mate(l, &at);
+    letter_to_local_rank(l, &at);
     place_free(&at);
     at = place_new(1);
     assert_int_equal(deliver(&at, l, 1, &done), SK_WIRE);
@@ -328,10 +328,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_are_those_of_the_plan),
         cmocka_unit_test(every_method_can_be_gathered),
-        cmocka_unit_test(messages_are_two_per_mate_and_a_logarithm_per_leader),
+        cmocka_unit_test(messages_are_two_per_local_rank_and_a_logarithm_per_leader),
         cmocka_unit_test(gathering_takes_twenty_times_fewer_messages_than_negotiating),
         cmocka_unit_test(leaders_refuse_malformed_messages),
-        cmocka_unit_test(mates_refuse_malformed_messages),
+        cmocka_unit_test(local_ranks_refuse_malformed_messages),
         cmocka_unit_test(more_edges_than_agreed_are_refused),
     };
     return RUN(tests);

@@ -1,4 +1,4 @@
-/* Graphs: lists of neighbours as MPI gives them, and their slots sorted so that edges match. */
+/* Graphs: lists of neighbours as MPI gives them, and their edges sorted so that edges match. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void lists_keep_the_order_of_the_buffers(void **state)
     sk_graph_free(g);
 }
 
-static void loops_and_parallel_edges_are_slots_but_neighbours_once(void **state)
+static void loops_and_parallel_edges_are_edges_but_neighbours_once(void **state)
 {
     (void)state;
     const int in[] = {2, 1, 2, 0, 2, 1}, out[] = {1, 1, 1};
@@ -49,18 +49,18 @@ static void loops_and_parallel_edges_are_slots_but_neighbours_once(void **state)
     assert_int_equal(g->ntargets, 0);
 
     int first = -1;
-    assert_int_equal(sk_graph_in_slots(g, 2, &first), 3);
+    assert_int_equal(sk_graph_in_edges(g, 2, &first), 3);
     assert_int_equal(first, 3);
-    assert_int_equal(sk_graph_in_slots(g, 1, &first), 2);
+    assert_int_equal(sk_graph_in_edges(g, 1, &first), 2);
     assert_int_equal(first, 1);
-    assert_int_equal(sk_graph_out_slots(g, 1, &first), 3);
+    assert_int_equal(sk_graph_out_edges(g, 1, &first), 3);
     assert_int_equal(first, 0);
-    assert_int_equal(sk_graph_out_slots(g, 0, &first), 0);
-    assert_int_equal(sk_graph_out_slots(g, 2, &first), 0);
+    assert_int_equal(sk_graph_out_edges(g, 0, &first), 0);
+    assert_int_equal(sk_graph_out_edges(g, 2, &first), 0);
     sk_graph_free(g);
 }
 
-static void nobody_is_a_slot_but_no_neighbour(void **state)
+static void nobody_is_a_edge_but_no_neighbour(void **state)
 {
     (void)state;
     const int both[] = {SK_NOBODY, 1, SK_NOBODY, 0};
@@ -70,7 +70,7 @@ static void nobody_is_a_slot_but_no_neighbour(void **state)
     assert_ints(g->out_sorted, g->nout_sorted, (int[]){3, 1}, 2);
     assert_ints(g->sources, g->nsources, (int[]){1}, 1);
     int first;
-    assert_int_equal(sk_graph_in_slots(g, SK_NOBODY, &first), 0);
+    assert_int_equal(sk_graph_in_edges(g, SK_NOBODY, &first), 0);
     sk_graph_free(g);
 }
 
@@ -80,8 +80,8 @@ static void a_rank_may_be_alone(void **state)
     sk_graph *g = make(1, 0, 0, NULL, 0, NULL);
     int first;
     assert_int_equal(g->nsources + g->ntargets + g->nin_sorted + g->nout_sorted, 0);
-    assert_int_equal(sk_graph_in_slots(g, 0, &first), 0);
-    assert_int_equal(sk_graph_out_slots(g, 0, &first), 0);
+    assert_int_equal(sk_graph_in_edges(g, 0, &first), 0);
+    assert_int_equal(sk_graph_out_edges(g, 0, &first), 0);
     sk_graph_free(g);
     sk_graph_free(NULL);
 }
@@ -133,7 +133,7 @@ static void draw(lists *l)
     }
 }
 
-/* The k-th slot of a rank in a list, by looking; -1: there are fewer. */
+/* The k-th edge of a rank in a list, by looking; -1: there are fewer. */
 static int occurrence(const int *list, int n, int rank, int k)
 {
     for (int i = 0; i < n; i++)
@@ -154,8 +154,8 @@ static void parallel_edges_match_in_order(void **state)
             g[r] = make(RANKS, r, l.nin[r], l.in[r], l.nout[r], l.out[r]);
         for (int s = 0; s < RANKS; s++)
             for (int d = 0; d < RANKS; d++) {
-                int in, out, n = sk_graph_out_slots(g[s], d, &out);
-                assert_int_equal(sk_graph_in_slots(g[d], s, &in), n);
+                int in, out, n = sk_graph_out_edges(g[s], d, &out);
+                assert_int_equal(sk_graph_in_edges(g[d], s, &in), n);
                 assert_int_equal(occurrence(l.out[s], l.nout[s], d, n), -1);
                 for (int k = 0; k < n; k++) {
                     assert_int_equal(g[s]->out_sorted[out + k],
@@ -172,8 +172,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_keep_the_order_of_the_buffers),
-        cmocka_unit_test(loops_and_parallel_edges_are_slots_but_neighbours_once),
-        cmocka_unit_test(nobody_is_a_slot_but_no_neighbour),
+        cmocka_unit_test(loops_and_parallel_edges_are_edges_but_neighbours_once),
+        cmocka_unit_test(nobody_is_a_edge_but_no_neighbour),
         cmocka_unit_test(a_rank_may_be_alone),
         cmocka_unit_test(wrong_lists_are_refused),
         cmocka_unit_test(parallel_edges_match_in_order),

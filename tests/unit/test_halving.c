@@ -291,7 +291,7 @@ static void agents_share_the_load(void **state)
     scene_free(&s);
 }
 
-/* Lists, a signal each way for a pair, what is handed over or not, what mates get; the second pass
+/* Lists, a signal each way for a pair, what is handed over or not, what local ranks get; the second pass
  * adds a little. */
 static void the_protocol_takes_two_signals_for_a_pair(void **state)
 {

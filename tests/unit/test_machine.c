@@ -49,10 +49,10 @@ static void nodes_and_sockets_stand_in_the_order_of_their_lowest_rank(void **sta
 {
     (void)state;
     /* Node 70 comes first, since rank 0 is on it; on node -5, socket 3 comes before socket 1. */
-    const sk_seat seats[] = {{70, 9, 4}, {-5, 3, 2}, {-5, 1, 0},
-                             {70, 9, 1}, {-5, 3, 0}, {70, 2, 0}};
+    const sk_location locations[] = {{70, 9, 4}, {-5, 3, 2}, {-5, 1, 0},
+                                     {70, 9, 1}, {-5, 3, 0}, {70, 2, 0}};
     sk_machine *m = NULL;
-    assert_int_equal(sk_machine_new(6, seats, 8, &m), SK_OK);
+    assert_int_equal(sk_machine_new(6, locations, 8, &m), SK_OK);
     check(m);
     assert_ints(m->order, (int[]){3, 0, 5, 4, 1, 2}, 6);
     assert_ints(m->node, (int[]){0, 1, 1, 0, 1, 0}, 6);
@@ -73,31 +73,31 @@ static void nodes_and_sockets_stand_in_the_order_of_their_lowest_rank(void **sta
 static void ranks_without_a_core_stand_by_rank(void **state)
 {
     (void)state;
-    const sk_seat seats[] = {{1, 0, -1}, {2, 0, -1}, {1, 0, -1}, {2, 0, -1}, {1, 0, -1}};
+    const sk_location locations[] = {{1, 0, -1}, {2, 0, -1}, {1, 0, -1}, {2, 0, -1}, {1, 0, -1}};
     sk_machine *m = NULL;
-    assert_int_equal(sk_machine_new(5, seats, 0, &m), SK_OK);
+    assert_int_equal(sk_machine_new(5, locations, 0, &m), SK_OK);
     check(m);
     assert_ints(m->order, (int[]){0, 2, 4, 1, 3}, 5);
     assert_int_equal(m->cores, 0);
     sk_machine_free(m);
 }
 
-static void any_seats_make_a_machine(void **state)
+static void any_locations_make_a_machine(void **state)
 {
     (void)state;
     unsigned seed = 1;
     for (int n = 1; n <= 60; n++) {
-        sk_seat seats[60];
+        sk_location locations[60];
         for (int i = 0; i < n; i++)
-            seats[i] = (sk_seat){rand_r(&seed) % 7 * 1000000007ll, rand_r(&seed) % 3,
-                                 rand_r(&seed) % 9 - 1};
+            locations[i] = (sk_location){rand_r(&seed) % 7 * 1000000007ll, rand_r(&seed) % 3,
+                                         rand_r(&seed) % 9 - 1};
         sk_machine *m = NULL;
-        assert_int_equal(sk_machine_new(n, seats, 0, &m), SK_OK);
+        assert_int_equal(sk_machine_new(n, locations, 0, &m), SK_OK);
         check(m);
         for (int a = 0; a < n; a++)
             for (int b = 0; b < n; b++) {
-                bool node = seats[a].node == seats[b].node;
-                bool socket = node && seats[a].socket == seats[b].socket;
+                bool node = locations[a].node == locations[b].node;
+                bool socket = node && locations[a].socket == locations[b].socket;
                 assert_int_equal(sk_machine_level(m, a, b),
                                  socket ? SK_SOCKET : (node ? SK_NODE : SK_NET));
             }
@@ -247,7 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_and_sockets_stand_in_the_order_of_their_lowest_rank),
         cmocka_unit_test(ranks_without_a_core_stand_by_rank),
-        cmocka_unit_test(any_seats_make_a_machine),
+        cmocka_unit_test(any_locations_make_a_machine),
         cmocka_unit_test(a_hundred_thousand_ranks_find_their_places),
         cmocka_unit_test(a_description_fills_nodes_in_order),
         cmocka_unit_test(missing_levels_count_one),

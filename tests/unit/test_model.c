@@ -38,7 +38,7 @@ static void a_text_sets_what_it_names(void **state)
     near_to(m.beta[SK_NODE], 1 / 8.5e6);
     near_to(m.alpha[SK_NET], 2e-6);
     near_to(m.beta[SK_NET], 1 / 12e3);
-    near_to(m.turn, 1);
+    near_to(m.epoch, 1);
     m = model("net:3B");
     near_to(m.beta[SK_NET], 1 / 3.0);
 }
@@ -113,15 +113,15 @@ static void ranks_of_a_node_share_its_port(void **state)
 /* A machine of `nranks` on one node with so many cores. */
 static sk_machine *node_of(int nranks, int cores)
 {
-    sk_seat seats[64] = {{0}};
+    sk_location locations[64] = {{0}};
     for (int i = 0; i < nranks; i++)
-        seats[i].core = -1;
+        locations[i].core = -1;
     sk_machine *on = NULL;
-    assert_int_equal(sk_machine_new(nranks, seats, cores, &on), SK_OK);
+    assert_int_equal(sk_machine_new(nranks, locations, cores, &on), SK_OK);
     return on;
 }
 
-static void ranks_that_share_cores_take_turns(void **state)
+static void ranks_that_share_cores_take_epochs(void **state)
 {
     (void)state;
     sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB turn:1000us");
@@ -182,7 +182,7 @@ int main(void)
         cmocka_unit_test(what_a_text_leaves_out_is_the_default),
         cmocka_unit_test(a_wrong_text_is_explained),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
-        cmocka_unit_test(ranks_that_share_cores_take_turns),
+        cmocka_unit_test(ranks_that_share_cores_take_epochs),
         cmocka_unit_test(more_of_anything_never_costs_less),
         cmocka_unit_test(nothing_costs_nothing),
     };

@@ -14,7 +14,7 @@ enum { MOST = 8 };
 typedef struct one {
     sk_graph *graph;
     sk_pattern *pattern;
-    sk_hood hood;
+    sk_neighborhood neighborhood;
     sk_call call;
     int64_t counts[2][MOST], offs[2][MOST];
 } one;
@@ -27,7 +27,7 @@ static one *new_one(sk_coll coll, int nranks, int rank, int nin, const int *in, 
     assert_int_equal(sk_graph_new(nranks, rank, nin, in, nout, out, false, &o->graph), SK_OK);
     o->pattern = sk_pattern_new(nranks, rank);
     assert_non_null(o->pattern);
-    o->hood = (sk_hood){.graph = o->graph, .ride = 16};
+    o->neighborhood = (sk_neighborhood){.graph = o->graph, .ride = 16};
     o->call = (sk_call){.coll = coll,
                         .nranks = nranks,
                         .rank = rank,
@@ -35,7 +35,7 @@ static one *new_one(sk_coll coll, int nranks, int rank, int nin, const int *in, 
                         .recv = {.count = 4},
                         .types = unit_types,
                         .ntypes = 2,
-                        .hood = &o->hood};
+                        .neighborhood = &o->neighborhood};
     return o;
 }
 
@@ -43,7 +43,7 @@ static one *new_one(sk_coll coll, int nranks, int rank, int nin, const int *in, 
 static void lengths(one *o, sk_buf side, const int64_t *counts)
 {
     sk_side *s = side == SK_SEND ? &o->call.send : &o->call.recv;
-    int n = sk_call_slots(&o->call, side);
+    int n = sk_call_nblocks(&o->call, side);
     for (int i = 0, at = 0; i < n; at += (int)counts[i++]) {
         o->counts[side][i] = counts[i];
         o->offs[side][i] = at;
@@ -54,7 +54,7 @@ static void lengths(one *o, sk_buf side, const int64_t *counts)
 static sk_status try_build(one *o, const char *name, sk_sched **s)
 {
     sk_method_id by = sk_method_find(name);
-    o->hood.pattern[by] = o->pattern;
+    o->neighborhood.pattern[by] = o->pattern;
     return sk_algo_build(sk_algo_find(o->call.coll, name), &o->call, s);
 }
 
@@ -76,7 +76,7 @@ static void free_one(one *o, sk_sched *s)
 
 /* ---- copies ---- */
 
-static void blocks_for_slots_in_a_row_land_in_the_users_buffer(void **state)
+static void blocks_for_edges_in_a_row_land_in_the_users_buffer(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, 5, 0, 3, (int[]){4, 1, 2}, 0, NULL);
@@ -92,7 +92,7 @@ static void blocks_for_slots_in_a_row_land_in_the_users_buffer(void **state)
     free_one(o, s);
 }
 
-static void blocks_for_slots_out_of_order_are_copied(void **state)
+static void blocks_for_edges_out_of_order_are_copied(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, 5, 0, 3, (int[]){2, 1, 2}, 0, NULL);
@@ -102,7 +102,7 @@ static void blocks_for_slots_out_of_order_are_copied(void **state)
     sk_sched_stats n = sk_sched_count(s);
     assert_int_equal(n.recvs, 1);
     assert_int_equal(n.recv_bytes, 8);
-    assert_int_equal(n.copies, 3); /* source 2 stands in two slots */
+    assert_int_equal(n.copies, 3); /* source 2 stands in two edges */
     assert_int_equal(n.copy_bytes, 12);
     free_one(o, s);
 }
@@ -125,7 +125,7 @@ static void a_haul_that_came_together_goes_on_without_a_copy(void **state)
     assert_int_equal(n.recv_bytes, 12); /* 1, 2 and 4; 1 once, though it is for two */
     assert_int_equal(n.sends, 2);
     assert_int_equal(n.send_bytes, 16);
-    assert_int_equal(n.copies, 3);    /* 0 and 4 to be sent to 5, and 1 into my slot */
+    assert_int_equal(n.copies, 3);    /* 0 and 4 to be sent to 5, and 1 into my edge */
     assert_int_equal(n.scratch, 128); /* what came, and what goes to 5 */
     assert_int_equal(n.rounds, 2);
     free_one(o, s);
@@ -137,7 +137,7 @@ static void a_window_keeps_what_is_at_one_distance_together(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLTOALL, 10, 0, 3, (int[]){9, 8, 7}, 4, (int[]){1, 2, 3, 1});
-    o->hood.window = 3;
+    o->neighborhood.window = 3;
     sk_sched *s = build(o, "direct");
     const struct sk_sched_view *v = sk_sched_view(s);
     /* 1 both ways and the parallel edge; 2 both ways; 3 both ways */
@@ -173,13 +173,13 @@ static void a_haul_goes_before_straight_messages_of_the_pair(void **state)
 static void a_pattern_that_sends_what_it_does_not_have_is_refused(void **state)
 {
     (void)state;
-    for (int turn = 0; turn < 2; turn++) {
+    for (int epoch = 0; epoch < 2; epoch++) {
         one *o = new_one(SK_NEIGHBOR_ALLTOALL, 4, 0, 1, (int[]){1}, 1, (int[]){1});
         sk_sched *s = NULL;
-        sk_pattern_recv(o->pattern, turn, 1, 1, 2);
+        sk_pattern_recv(o->pattern, epoch, 1, 1, 2);
         sk_pattern_send(o->pattern, 1, 2, 1, 2);
         assert_int_equal(sk_pattern_freeze(o->pattern), SK_OK);
-        assert_int_equal(try_build(o, "halving", &s), turn == 0 ? SK_OK : SK_BADARG);
+        assert_int_equal(try_build(o, "halving", &s), epoch == 0 ? SK_OK : SK_BADARG);
         free_one(o, s);
     }
 }
@@ -220,15 +220,15 @@ static sk_status over_a_carrier(int64_t sent, int64_t taken, char *got)
     sk_pattern_recv(o[1]->pattern, 0, 0, 0, 2);
     sk_pattern_send(o[1]->pattern, 1, 2, 0, 2);
     sk_pattern_recv(o[2]->pattern, 1, 1, 0, 2);
-    sk_local *l = sk_local_new(3, NULL);
+    sk_inproc *l = sk_inproc_new(3, NULL);
     assert_non_null(l);
     for (int r = 0; r < 3; r++) {
         s[r] = build(o[r], "common");
-        sk_run_init(&runs[r], s[r], sk_local_wire(l, r, unit_types), send[r], recv[r], scratch[r],
+        sk_run_init(&runs[r], s[r], sk_inproc_wire(l, r, unit_types), send[r], recv[r], scratch[r],
                     packets[r]);
     }
-    sk_status st = sk_local_run(l, runs);
-    sk_local_free(l);
+    sk_status st = sk_inproc_run(l, runs);
+    sk_inproc_free(l);
     for (int r = 0; r < 3; r++)
         free_one(o[r], s[r]);
     memcpy(got, recv[2], 24);
@@ -249,7 +249,7 @@ static void carried_blocks_bring_their_sizes(void **state)
     assert_memory_equal(got, "....", 4);
 }
 
-static void a_carried_block_longer_than_its_slot_is_an_error(void **state)
+static void a_carried_block_longer_than_its_edge_is_an_error(void **state)
 {
     (void)state;
     char got[24];
@@ -262,15 +262,15 @@ static void a_carried_block_longer_than_its_slot_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_for_slots_in_a_row_land_in_the_users_buffer),
-        cmocka_unit_test(blocks_for_slots_out_of_order_are_copied),
+        cmocka_unit_test(blocks_for_edges_in_a_row_land_in_the_users_buffer),
+        cmocka_unit_test(blocks_for_edges_out_of_order_are_copied),
         cmocka_unit_test(a_haul_that_came_together_goes_on_without_a_copy),
         cmocka_unit_test(a_window_keeps_what_is_at_one_distance_together),
         cmocka_unit_test(a_haul_goes_before_straight_messages_of_the_pair),
         cmocka_unit_test(a_pattern_that_sends_what_it_does_not_have_is_refused),
         cmocka_unit_test(a_pattern_with_pairs_that_are_no_neighbours_is_refused),
         cmocka_unit_test(carried_blocks_bring_their_sizes),
-        cmocka_unit_test(a_carried_block_longer_than_its_slot_is_an_error),
+        cmocka_unit_test(a_carried_block_longer_than_its_edge_is_an_error),
     };
     return RUN(tests);
 }

@@ -77,11 +77,12 @@ static void assert_spread(const char *machine, int n)
     assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
     int sent = 0, pairs = m->nnodes * (m->nnodes - 1);
     for (int r = 0; r < n; r++) {
-        int mates = m->node_first[m->node[r] + 1] - m->node_first[m->node[r]];
+        int local_ranks = m->node_first[m->node[r] + 1] - m->node_first[m->node[r]];
         int others = m->nnodes - 1, out = over_network(p[r], m, true);
         int both = out + over_network(p[r], m, false);
-        assert_in_range(out, others / mates, (others + mates - 1) / mates);
-        assert_in_range(both, 2 * others / mates, (2 * others + mates - 1) / mates);
+        assert_in_range(out, others / local_ranks, (others + local_ranks - 1) / local_ranks);
+        assert_in_range(both, 2 * others / local_ranks,
+                        (2 * others + local_ranks - 1) / local_ranks);
         assert_in_range(sk_pattern_view_get(p[r])->nstages, 1, 3);
         sent += out;
     }
@@ -161,16 +162,16 @@ static void a_lone_parcel_between_nodes_goes_straight(void **state)
     sk_machine_free(m);
 }
 
-static void parties_talk_to_node_mates_only(void **state)
+static void parties_talk_to_node_local_ranks_only(void **state)
 {
     (void)state;
-    enum { N = 40, MATES = 8 };
+    enum { N = 40, LOCAL_RANKS = 8 };
     sk_whole *g = check_graph("random:0.3", N);
     sk_machine *m = check_machine("node:* core:8", N);
     sk_pattern *p[N];
     sk_talk_count count = {0, 0};
     assert_int_equal(patterns_by_party(SK_BY_NODE, g, m, &opts, 1, p, &count), SK_OK);
-    assert_int_equal(count.messages, N * (MATES - 1));
+    assert_int_equal(count.messages, N * (LOCAL_RANKS - 1));
     patterns_free(p, N);
     sk_whole_free(g);
     sk_machine_free(m);
@@ -237,7 +238,7 @@ int main(void)
         cmocka_unit_test(two_thousand_ranks_are_served_with_four_messages_over_the_network_each),
         cmocka_unit_test(on_one_node_everything_is_direct),
         cmocka_unit_test(a_lone_parcel_between_nodes_goes_straight),
-        cmocka_unit_test(parties_talk_to_node_mates_only),
+        cmocka_unit_test(parties_talk_to_node_local_ranks_only),
         cmocka_unit_test(malformed_messages_are_refused),
     };
     return RUN(tests);

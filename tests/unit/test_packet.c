@@ -27,16 +27,16 @@ static duo *new_duo(void)
 
 static sk_status run(duo *d)
 {
-    sk_local *l = sk_local_new(2, NULL);
+    sk_inproc *l = sk_inproc_new(2, NULL);
     assert_non_null(l);
     for (int r = 0; r < 2; r++) {
         assert_int_equal(sk_sched_freeze(d->s[r]), SK_OK);
         assert_true(sk_sched_view(d->s[r])->scratch <= ROOM);
-        sk_run_init(&d->run[r], d->s[r], sk_local_wire(l, r, unit_types), d->send[r], d->recv[r],
+        sk_run_init(&d->run[r], d->s[r], sk_inproc_wire(l, r, unit_types), d->send[r], d->recv[r],
                     d->scratch[r], d->packets[r]);
     }
-    sk_status st = sk_local_run(l, d->run);
-    sk_local_free(l);
+    sk_status st = sk_inproc_run(l, d->run);
+    sk_inproc_free(l);
     return st;
 }
 

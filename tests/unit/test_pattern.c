@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern/check.h"
 #include "neighbor/load.h"
 #include "neighbor/rankset.h"
+#include "pattern/check.h"
 #include "unit.h"
 
 static sk_pattern *fresh(void)

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "neighbor/cost/predict.h"
 #include "lab/graph/spec.h"
+#include "neighbor/cost/predict.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
 
@@ -51,7 +51,7 @@ static sk_graph_size measure(const sk_whole *w, const sk_machine *m)
         g.most = most > g.most ? most : g.most;
         sk_whole_targets(w, r, targets);
         for (int i = 0; i < out; i++)
-            g.near[sk_machine_level(m, r, targets[i])]++;
+            g.intra[sk_machine_level(m, r, targets[i])]++;
     }
     free(targets);
     return g;
@@ -160,7 +160,7 @@ static void a_star_has_some_load_but_not_more_than_direct_edges(void **state)
         sk_machine *m = machine("node:* core:7", n);
         sk_graph_size g = {.edges = n - 1, .most = n - 1};
         for (int r = 1; r < n; r++)
-            g.near[sk_machine_level(m, 0, r)]++;
+            g.intra[sk_machine_level(m, 0, r)]++;
         for (int id = 0; id < SK_NMETHODS; id++) {
             sk_load load = sk_predict((sk_method_id)id, m, &g, &opts);
             assert_in_range(load.stages, 1, 7);
@@ -176,7 +176,7 @@ static void direct_sends_along_every_edge(void **state)
     (void)state;
     sk_machine *m = machine("node:2 socket:2 core:2", 8);
     /* Complete: each rank has 1 neighbour on its socket, 2 on the other, 4 on the other node. */
-    const sk_graph_size g = {.edges = 56, .most = 7, .near = {8, 16, 32}};
+    const sk_graph_size g = {.edges = 56, .most = 7, .intra = {8, 16, 32}};
     sk_load load = sk_predict(SK_BY_DIRECT, m, &g, &opts);
     const int64_t want[] = {2, 4, 8};
     assert_int_equal(load.stages, 1);
@@ -190,10 +190,10 @@ static void halving_of_a_complete_graph_doubles(void **state)
 {
     (void)state;
     sk_machine *m = machine("node:4 socket:2 core:2", 16);
-    const sk_graph_size g = {.edges = 240, .most = 15, .near = {16, 32, 192}};
+    const sk_graph_size g = {.edges = 240, .most = 15, .intra = {16, 32, 192}};
     sk_load load = sk_predict(SK_BY_HALVING, m, &g, &opts);
     /* Both ways: two steps off node with 1 and 2 blocks, one step in the node with 4, and then 8
-     * blocks to the one mate; a quarter more for a busy rank. */
+     * blocks to the one local rank; a quarter more for a busy rank. */
     const int64_t messages[] = {2, 3, 5}, blocks[] = {20, 10, 8}, parcels[] = {20, 20, 40};
     assert_int_equal(load.stages, 4);
     assert_memory_equal(load.messages, messages, sizeof messages);

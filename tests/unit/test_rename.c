@@ -136,7 +136,7 @@ static void names_that_fit_are_kept(void **state)
 /* What holds for new names on any machine. */
 static void check_names(const sk_machine *m, const sk_rename *r, sk_wants wants)
 {
-    int *seen = calloc((size_t)m->nnodes, sizeof *seen), turn = 0, before = -1;
+    int *seen = calloc((size_t)m->nnodes, sizeof *seen), epoch = 0, before = -1;
     assert_non_null(seen);
     assert_int_equal(r->order, wants);
     for (int i = 0; i < m->nranks; i++) {
@@ -147,8 +147,8 @@ static void check_names(const sk_machine *m, const sk_rename *r, sk_wants wants)
             assert_int_equal(r->rank_of[i], m->order[i]);
             assert_true(node == before || seen[node] == 1);
         } else { /* rounds over the nodes that still have ranks */
-            turn += node <= before || i == 0;
-            assert_int_equal(seen[node], turn);
+            epoch += node <= before || i == 0;
+            assert_int_equal(seen[node], epoch);
         }
         before = node;
     }
@@ -183,10 +183,10 @@ static void irregular_machines_get_both_orders(void **state)
             sk_machine_free(m);
         }
     /* Of nodes of 4, 1 and 2 ranks that stand in no order. */
-    const sk_seat seats[] = {{9, 0, 3}, {2, 0, 0}, {9, 0, 1}, {5, 0, 1},
-                             {9, 0, 0}, {5, 0, 0}, {9, 0, 2}};
+    const sk_location locations[] = {{9, 0, 3}, {2, 0, 0}, {9, 0, 1}, {5, 0, 1},
+                                     {9, 0, 0}, {5, 0, 0}, {9, 0, 2}};
     sk_machine *m = NULL;
-    assert_int_equal(sk_machine_new(7, seats, 0, &m), SK_OK);
+    assert_int_equal(sk_machine_new(7, locations, 0, &m), SK_OK);
     check_both(m);
     sk_rename *seq = names(m, SK_WANTS_SEQUENTIAL), *rr = names(m, SK_WANTS_ROUND_ROBIN);
     assert_memory_equal(seq->rank_of, ((int[]){4, 2, 6, 0, 1, 5, 3}), 7 * sizeof(int));

@@ -11,7 +11,7 @@
 #include "bench/point.h"
 #include "bench/stats.h"
 
-static void near(double got, double want)
+static void intra(double got, double want)
 {
     if (!(fabs(got - want) <= 1e-9 * fabs(want)))
         fail_msg("got %.17g, want %.17g", got, want);
@@ -21,9 +21,9 @@ static void median_of_odd_even_and_one(void **state)
 {
     (void)state;
     double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
-    near(sk_median(odd, 3), 3);
-    near(sk_median(even, 4), 2.5);
-    near(sk_median(one, 1), 7);
+    intra(sk_median(odd, 3), 3);
+    intra(sk_median(even, 4), 2.5);
+    intra(sk_median(one, 1), 7);
     assert_true(isnan(sk_median(NULL, 0)));
 }
 
@@ -31,10 +31,10 @@ static void quantiles_lie_between_neighbours(void **state)
 {
     (void)state;
     double v[] = {50, 10, 40, 20, 30};
-    near(sk_quantile(v, 5, 0), 10);
-    near(sk_quantile(v, 5, 1), 50);
-    near(sk_quantile(v, 5, 0.25), 20);
-    near(sk_quantile(v, 5, 0.1), 14);
+    intra(sk_quantile(v, 5, 0), 10);
+    intra(sk_quantile(v, 5, 1), 50);
+    intra(sk_quantile(v, 5, 0.25), 20);
+    intra(sk_quantile(v, 5, 0.1), 14);
 }
 
 static void spread_is_tenth_half_ninetieth(void **state)
@@ -44,17 +44,17 @@ static void spread_is_tenth_half_ninetieth(void **state)
     for (int i = 0; i < 11; i++)
         v[i] = (i * 7) % 11;
     sk_spread s = sk_spread_of(v, 11);
-    near(s.lo, 1);
-    near(s.mid, 5);
-    near(s.hi, 9);
+    intra(s.lo, 1);
+    intra(s.mid, 5);
+    intra(s.hi, 9);
 }
 
 static void geometric_mean_of_inverse_ratios_is_one(void **state)
 {
     (void)state;
     double v[] = {4, 0.25}, w[] = {1, 10, 100}, bad[] = {1, 0};
-    near(sk_geomean(v, 2), 1);
-    near(sk_geomean(w, 3), 10);
+    intra(sk_geomean(v, 2), 1);
+    intra(sk_geomean(w, 3), 10);
     assert_true(isnan(sk_geomean(bad, 2)));
     assert_true(isnan(sk_geomean(NULL, 0)));
 }
@@ -97,11 +97,11 @@ static void point_survives_its_line(void **state)
     assert_int_equal(q.rounds, 11);
     assert_int_equal(q.singles, 7);
     assert_int_equal(q.train, 90);
-    near(q.makespan.host_us, 25);
-    near(q.makespan.ratio.lo, 1.9);
-    near(q.b2b.skein_us, 3.25);
-    near(q.b2b.ratio.hi, 0.75);
-    near(q.empty_us, 0.125);
+    intra(q.makespan.host_us, 25);
+    intra(q.makespan.ratio.lo, 1.9);
+    intra(q.b2b.skein_us, 3.25);
+    intra(q.b2b.ratio.hi, 0.75);
+    intra(q.empty_us, 0.125);
 }
 
 static void other_lines_are_no_points(void **state)

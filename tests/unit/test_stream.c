@@ -43,7 +43,7 @@ static bool there(const char *engine)
     return false;
 }
 
-/* All engines, by turns: same matches, also when items take the places of others. */
+/* All engines, by epochs: same matches, also when items take the places of others. */
 static void assert_agreed(const sk_stream *s)
 {
     char err[256] = "";

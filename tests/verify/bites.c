@@ -90,7 +90,7 @@ static void try_case(world *w, const sk_algo *a, const kase *k, tally *t)
             w->trail = NULL;
             try_mutants(w, a, sc, scheds, tr, t);
         } else {
-            printf("  FAIL %s cannot run: %s\n", a->name, scheds ? sk_local_why(w->local) : why);
+            printf("  FAIL %s cannot run: %s\n", a->name, scheds ? sk_inproc_why(w->local) : why);
             t->missed++;
         }
         w->trail = NULL;
@@ -102,14 +102,14 @@ static void try_case(world *w, const sk_algo *a, const kase *k, tally *t)
 
 static bool fits_without(const sk_algo *a, graph_kind kind, int p)
 {
-    hoods *h = hoods_new(kind, p, 0);
-    kase k = {.coll = a->coll, .p = p, .units = 5, .hoods = h, .ride = 64};
+    neighborhoods *h = neighborhoods_new(kind, p, 0);
+    kase k = {.coll = a->coll, .p = p, .units = 5, .neighborhoods = h, .ride = 64};
     scene *sc = h ? scene_new(&k) : NULL;
     if (!sc)
         abort();
     bool fits = !a->fits || a->fits(&sc->call[0]);
     scene_free(sc);
-    hoods_free(h);
+    neighborhoods_free(h);
     return fits;
 }
 
@@ -123,8 +123,8 @@ static void try_neighbors(world *w, const sk_algo *a, tally *t)
     } some[] = {{GRAPH_SPARSE, 6, 0}, {GRAPH_DENSE, 5, 2}, {GRAPH_TORUS, 4, 0}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         bool shared = !fits_without(a, some[i].kind, some[i].p);
-        hoods *h =
-            hoods_new(some[i].kind, some[i].p, 10 * (unsigned)i + (shared ? HOODS_ONE_NODE : 0));
+        neighborhoods *h = neighborhoods_new(
+            some[i].kind, some[i].p, 10 * (unsigned)i + (shared ? NEIGHBORHOODS_ONE_NODE : 0));
         if (!h)
             abort();
         kase k = {.coll = a->coll,
@@ -132,19 +132,19 @@ static void try_neighbors(world *w, const sk_algo *a, tally *t)
                   .units = 5,
                   .lay = LAY_HOLES,
                   .spread = strcmp(a->name, "direct") ? SPREAD_EVEN : SPREAD_UNEVEN,
-                  .hoods = h,
+                  .neighborhoods = h,
                   .ride = 64,
                   .window = some[i].window,
                   .machine = shared ? h->machine : NULL,
                   .room = shared ? 4096 : 0,
                   .direct = shared};
         try_case(w, a, &k, t);
-        hoods_free(h);
+        neighborhoods_free(h);
     }
 }
 
-/* For those that know node mates: one node; two with ranks in turns; three, of 1, 2 and 3 ranks.
- * Bays are so small that data is cut. */
+/* For those that know local ranks: one node; two with ranks in epochs; three, of 1, 2 and 3 ranks.
+ * Slots are so small that data is cut. */
 static void try_machines(world *w, const sk_algo *a, tally *t)
 {
     static const struct {
@@ -152,11 +152,11 @@ static void try_machines(world *w, const sk_algo *a, tally *t)
         const char *nodes;
     } some[] = {{4, 4, "0000"}, {5, 1, "00000"}, {8, 4, "01010101"}, {6, 0, "011222"}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        sk_seat seats[8] = {{0}};
+        sk_location locations[8] = {{0}};
         sk_machine *m = NULL;
         for (int r = 0; r < some[i].p; r++)
-            seats[r].node = some[i].nodes[r];
-        if (sk_machine_new(some[i].p, seats, some[i].cores, &m) != SK_OK)
+            locations[r].node = some[i].nodes[r];
+        if (sk_machine_new(some[i].p, locations, some[i].cores, &m) != SK_OK)
             abort();
         kase k = {.coll = a->coll,
                   .p = some[i].p,

@@ -49,12 +49,12 @@ static bool some_rank_knows_nothing(const scene *sc)
 }
 
 /* Sizes of these are known to no one but the rank itself, or not to all, so neither a copy made in
- * place has a bound, nor what "shared" packs because long blocks go in pieces. */
+ * place has a bound, nor what "shm" packs because long blocks go in pieces. */
 static bool scratch_unbounded(const sk_algo *a, const scene *sc)
 {
     const kase *k = &sc->k;
     bool alone = coll_is_v(k->coll) && k->coll != SK_ALLGATHERV && k->coll != SK_REDUCE_SCATTER &&
-                 strcmp(a->name, "shared") == 0;
+                 strcmp(a->name, "shm") == 0;
     if (k->in_place && (k->coll == SK_ALLTOALLV || k->coll == SK_ALLTOALLW))
         return true;
     return k->machine && (alone || (k->direct && some_rank_knows_nothing(sc)));
@@ -111,8 +111,8 @@ static bool inside(const scene *sc, int rank, const struct sk_sched_view *v, sk_
     hi += s.off;
     if (s.buf == SK_SCRATCH)
         return lo >= 0 && hi <= v->scratch;
-    if (sk_buf_is_bay(s.buf))
-        return lo >= 0 && hi <= v->turns[sk_buf_turn(s.buf)].room;
+    if (sk_buf_is_slot(s.buf))
+        return lo >= 0 && hi <= v->epochs[sk_buf_epoch(s.buf)].room;
     const side_map *m = s.buf == SK_SEND ? &sc->send[rank] : &sc->recv[rank];
     return lo >= m->lo && hi <= m->hi;
 }
@@ -140,7 +140,7 @@ static bool names_rank(const sk_step *st)
     case SK_STEP_READ:
         return true;
     case SK_STEP_TAKE:
-        return (st->a.buf & SK_BUF_MASK) == SK_BAY;
+        return (st->a.buf & SK_BUF_MASK) == SK_SLOT;
     default:
         return false;
     }
@@ -155,7 +155,7 @@ static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, si
 {
     const struct sk_sched_view *v = sk_sched_view(s);
     for (uint32_t i = 0; i < v->nturns; i++)
-        if (v->turns[i].room > sc->call[rank].room)
+        if (v->epochs[i].room > sc->call[rank].room)
             return wrong(why, size, "rank %d turn %u takes more room than there is", rank, i);
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];
@@ -170,17 +170,17 @@ static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, si
     return true;
 }
 
-static bool run_once(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned turn,
-                     char *why, size_t size)
+static bool run_once(world *w, const scene *sc, sk_sched *const *scheds, algebra alg,
+                     unsigned epoch, char *why, size_t size)
 {
-    if (!world_lay(w, sc, scheds, alg, turn))
+    if (!world_lay(w, sc, scheds, alg, epoch))
         return wrong(why, size, "out of memory");
     sk_status st = world_run(w, scheds);
     if (st == SK_DEADLOCK)
-        return wrong(why, size, "%d ranks wait for ever", sk_local_stuck(w->local));
+        return wrong(why, size, "%d ranks wait for ever", sk_inproc_stuck(w->local));
     if (st)
         return wrong(why, size, "the run failed: %s%s%s", sk_status_text(st),
-                     *sk_local_why(w->local) ? ": " : "", sk_local_why(w->local));
+                     *sk_inproc_why(w->local) ? ": " : "", sk_inproc_why(w->local));
     if (alg == SHADE_TREE)
         return world_same_result(w, why, size);
     for (int r = 0; r < sc->k.p && sc->k.coll == SK_BARRIER; r++)
@@ -207,9 +207,9 @@ bool check_scheds(world *w, const scene *sc, sk_sched *const *scheds, char *why,
     algebra first = !reduces ? SHADE_PLACE : ordered ? SHADE_CONCAT : SHADE_SUM;
     if (!run_once(w, sc, scheds, first, 0, why, size))
         return false;
-    if (sends != recvs || sends != sk_local_messages(w->local))
+    if (sends != recvs || sends != sk_inproc_messages(w->local))
         return wrong(why, size, "%lld sends and %lld receives, %lld messages", (long long)sends,
-                     (long long)recvs, (long long)sk_local_messages(w->local));
+                     (long long)recvs, (long long)sk_inproc_messages(w->local));
     /* Again, on other buffers. The ranks' results of an allreduce must be the same expression, so
      * that floating point gives the same bits everywhere: sums of NaNs depend even on the order
      * of two operands. */

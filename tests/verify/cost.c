@@ -53,10 +53,10 @@ static int64_t count_steps(const scene *sc, sk_sched *const *scheds)
 {
     size_t p = (size_t)sc->k.p;
     clocks c = {calloc(p, sizeof(int64_t)), calloc(p, sizeof(int64_t))};
-    sk_local *l = sk_local_new(sc->k.p, &(sk_local_hooks){.ctx = &c,
-                                                          .reduce = no_reduce,
-                                                          .match = tick_match,
-                                                          .round_over = tick_round});
+    sk_inproc *l = sk_inproc_new(sc->k.p, &(sk_inproc_hooks){.ctx = &c,
+                                                             .reduce = no_reduce,
+                                                             .match = tick_match,
+                                                             .round_over = tick_round});
     sk_run *runs = calloc(p, sizeof *runs);
     char **mem = calloc(p, sizeof *mem);
     if (!c.now || !c.next || !l || !runs || !mem)
@@ -68,16 +68,16 @@ static int64_t count_steps(const scene *sc, sk_sched *const *scheds)
         if (!mem[r])
             abort();
         char *at = mem[r] + sk_run_packet_bytes(scheds[r]);
-        sk_run_init(&runs[r], scheds[r], sk_local_wire(l, r, scene_types), at, at + send,
+        sk_run_init(&runs[r], scheds[r], sk_inproc_wire(l, r, scene_types), at, at + send,
                     at + send + recv, mem[r]);
     }
-    int64_t steps = sk_local_run(l, runs) == SK_OK ? 0 : ANY;
+    int64_t steps = sk_inproc_run(l, runs) == SK_OK ? 0 : ANY;
     for (int r = 0; r < sc->k.p; r++) {
         if (steps != ANY && steps < c.now[r])
             steps = c.now[r];
         free(mem[r]);
     }
-    sk_local_free(l);
+    sk_inproc_free(l);
     free(runs);
     free(mem);
     free(c.now);

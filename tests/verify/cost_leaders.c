@@ -16,8 +16,8 @@ typedef struct facts {
     int64_t n;                      /* data bytes of a vector or block */
     int64_t messages, bytes, inner; /* between nodes, and messages within them */
     int64_t speakers;               /* ranks that send to other nodes */
-    int64_t most_turns;             /* of a rank */
-    int64_t beside;                 /* rounds with messages between nodes and steps of a turn */
+    int64_t most_epochs;            /* of a rank */
+    int64_t beside;                 /* rounds with messages between nodes and steps of an epoch */
     long checks, failed;
 } facts;
 
@@ -40,10 +40,10 @@ static void off_node(facts *f, int64_t messages, int64_t bytes)
     equal(f, "bytes between nodes", f->bytes, bytes);
 }
 
-/* In turns mates send no messages; otherwise as many as said. */
-static void on_node(facts *f, int64_t turns, int64_t messages)
+/* In epochs local ranks send no messages; otherwise as many as said. */
+static void on_node(facts *f, int64_t epochs, int64_t messages)
 {
-    equal(f, "turns", f->most_turns, f->k.room ? turns : 0);
+    equal(f, "turns", f->most_epochs, f->k.room ? epochs : 0);
     equal(f, "messages within nodes", f->inner, f->k.room ? 0 : messages);
 }
 
@@ -79,11 +79,11 @@ static int64_t on_root_node(const facts *f)
     return first[1] - first[0];
 }
 
-/* Leader j of a node of q ranks is mate j q / k. */
+/* Leader j of a node of q ranks is local rank j q / k. */
 static bool root_leads(const facts *f)
 {
     for (int64_t j = 0; j < f->leaders; j++)
-        if (f->m->mate[f->k.root] == j * on_root_node(f) / f->leaders)
+        if (f->m->local_rank[f->k.root] == j * on_root_node(f) / f->leaders)
             return true;
     return false;
 }
@@ -128,7 +128,7 @@ static void claim_short(facts *f)
     }
 }
 
-/* Long vectors: chunks that have room in a turn, each as a short one; and beside the chunk between
+/* Long vectors: chunks that have room in an epoch, each as a short one; and beside the chunk between
  * the nodes stands the next one. */
 static void claim_long(facts *f)
 {
@@ -140,30 +140,30 @@ static void claim_long(facts *f)
         equal(f, "node phase beside the leaders' phase", f->beside > 0, 1);
 }
 
-static bool of_turn(const sk_step *st)
+static bool of_epoch(const sk_step *st)
 {
-    return st->kind >= SK_STEP_PUBLISH || sk_buf_is_bay(st->a.buf) || sk_buf_is_bay(st->b.buf);
+    return st->kind >= SK_STEP_POST || sk_buf_is_slot(st->a.buf) || sk_buf_is_slot(st->b.buf);
 }
 
 static void count_beside(facts *f, int rank, const struct sk_sched_view *v)
 {
     for (uint32_t r = 0; r < v->nrounds; r++) {
         const sk_round *rd = &v->rounds[r];
-        bool off = false, turn = false;
+        bool off = false, epoch = false;
         for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
             const sk_step *st = &v->steps[i];
             if (st->kind == SK_STEP_SEND || st->kind == SK_STEP_RECV)
                 off = off || f->m->node[rank] != f->m->node[st->peer];
             else
-                turn = turn || of_turn(st);
+                epoch = epoch || of_epoch(st);
         }
-        f->beside += off && turn;
+        f->beside += off && epoch;
     }
 }
 
 static void count(facts *f, const scene *sc, sk_sched *const *scheds)
 {
-    f->messages = f->bytes = f->inner = f->speakers = f->most_turns = f->beside = 0;
+    f->messages = f->bytes = f->inner = f->speakers = f->most_epochs = f->beside = 0;
     for (int r = 0; r < sc->k.p; r++) {
         const struct sk_sched_view *v = sk_sched_view(scheds[r]);
         int64_t before = f->messages;
@@ -178,8 +178,8 @@ static void count(facts *f, const scene *sc, sk_sched *const *scheds)
         }
         count_beside(f, r, v);
         f->speakers += f->messages > before;
-        if (f->most_turns < v->nturns)
-            f->most_turns = v->nturns;
+        if (f->most_epochs < v->nturns)
+            f->most_epochs = v->nturns;
     }
 }
 

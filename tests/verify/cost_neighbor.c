@@ -1,5 +1,5 @@
 /* cost_neighbor.c: messages, bytes, rounds and copies of the neighbourhood algorithms, against what
- * graph and pattern say; and which of them are left where node mates share memory. */
+ * graph and pattern say; and which of them are left where local ranks share memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ enum { BLOCK = 24, ROOM = 1 << 16 };
 
 typedef struct facts {
     const sk_algo *algo;
-    const hoods *h;
+    const neighborhoods *h;
     const sk_call *call;
     sk_sched_stats got;
     long checks, failed;
@@ -31,7 +31,7 @@ static bool gathers(const facts *f)
     return coll_gathers_from_neighbors(f->algo->coll);
 }
 
-static int slots_of_others(const int *ranks, int n, int me)
+static int edges_of_others(const int *ranks, int n, int me)
 {
     int others = 0;
     for (int i = 0; i < n; i++)
@@ -44,9 +44,9 @@ static int slots_of_others(const int *ranks, int n, int me)
 static void claim_direct(facts *f)
 {
     const sk_graph *g = f->h->graph[f->call->rank];
-    int in = slots_of_others(g->in, g->nin, g->rank), first;
-    int out = gathers(f) ? g->ntargets : slots_of_others(g->out, g->nout, g->rank);
-    int loops = sk_graph_in_slots(g, g->rank, &first);
+    int in = edges_of_others(g->in, g->nin, g->rank), first;
+    int out = gathers(f) ? g->ntargets : edges_of_others(g->out, g->nout, g->rank);
+    int loops = sk_graph_in_edges(g, g->rank, &first);
     int recvs = gathers(f) ? g->nsources : in;
     equal(f, "sends", f->got.sends, out);
     equal(f, "receives", f->got.recvs, recvs);
@@ -61,11 +61,11 @@ typedef struct hauled {
     int64_t messages, blocks;
 } hauled;
 
-/* Equal blocks between node mates go through shared memory, if all ranks know how long they are. */
+/* Equal blocks between local ranks go through shared memory, if all ranks know how long they are. */
 static bool is_message(const facts *f, const sk_haul *haul)
 {
     const sk_call *c = f->call;
-    bool shared = c->room && !coll_is_v(f->algo->coll) && !c->hood->lonely;
+    bool shared = c->room && !coll_is_v(f->algo->coll) && !c->neighborhood->lonely;
     return !shared || f->h->machine->node[haul->peer] != f->h->machine->node[c->rank];
 }
 
@@ -96,8 +96,8 @@ static void claim_pattern(facts *f)
     sk_method_id by = sk_method_find(f->algo->name);
     const sk_pattern_view *v = sk_pattern_view_get(f->h->pattern[by][g->rank]);
     hauled out = haul(f, v, true), in = haul(f, v, false);
-    int more_out = gathers(f) ? 0 : slots_of_others(g->out, g->nout, g->rank) - g->ntargets;
-    int more_in = gathers(f) ? 0 : slots_of_others(g->in, g->nin, g->rank) - g->nsources;
+    int more_out = gathers(f) ? 0 : edges_of_others(g->out, g->nout, g->rank) - g->ntargets;
+    int more_in = gathers(f) ? 0 : edges_of_others(g->in, g->nin, g->rank) - g->nsources;
     int stages = more_out + more_in > 0, last = stages ? 0 : -1;
     for (size_t i = 0; i < v->nhauls; i++)
         if (is_message(f, &v->hauls[i]) && v->hauls[i].stage > last) {
@@ -117,8 +117,8 @@ static bool stand_together(const facts *f)
     int64_t most = 0;
     for (int r = 0; r < f->h->p; r++)
         most = f->h->graph[r]->ntargets > most ? f->h->graph[r]->ntargets : most;
-    return f->algo->coll == SK_NEIGHBOR_ALLGATHER && strcmp(f->algo->name, "shared") == 0 &&
-           sk_machine_crowded(f->h->machine) && !f->call->hood->lonely && most >= 12;
+    return f->algo->coll == SK_NEIGHBOR_ALLGATHER && strcmp(f->algo->name, "shm") == 0 &&
+           sk_machine_crowded(f->h->machine) && !f->call->neighborhood->lonely && most >= 12;
 }
 
 /* Slots of other ranks, but those that follow each other for ranks that do are one. */
@@ -126,40 +126,40 @@ static int runs_of_others(const sk_graph *g)
 {
     int n = 0, last = -2, at = -2;
     for (int i = 0; i < g->nin_sorted; i++) {
-        int slot = g->in_sorted[i], peer = g->in[slot];
+        int edge = g->in_sorted[i], peer = g->in[edge];
         if (peer == g->rank)
             continue;
-        n += peer != last + 1 || slot != at + 1;
+        n += peer != last + 1 || edge != at + 1;
         last = peer;
-        at = slot;
+        at = edge;
     }
     return n;
 }
 
-/* One turn and no messages. A block is copied to the bay once, for allgather for all targets
- * together, or not at all, and taken or read once for every slot. */
+/* One epoch and no messages. A block is copied to the slot once, for allgather for all targets
+ * together, or not at all, and taken or read once for every edge. */
 static void claim_one_node(facts *f)
 {
     const sk_graph *g = f->h->graph[f->call->rank];
-    int in = slots_of_others(g->in, g->nin, g->rank), first;
-    int out = gathers(f) ? g->ntargets > 0 : slots_of_others(g->out, g->nout, g->rank);
-    int loops = sk_graph_in_slots(g, g->rank, &first);
-    bool exposed = strcmp(f->algo->name, "exposed") == 0, together = stand_together(f);
+    int in = edges_of_others(g->in, g->nin, g->rank), first;
+    int out = gathers(f) ? g->ntargets > 0 : edges_of_others(g->out, g->nout, g->rank);
+    int loops = sk_graph_in_edges(g, g->rank, &first);
+    bool single_copy = strcmp(f->algo->name, "single-copy") == 0, together = stand_together(f);
     equal(f, "sends and receives", f->got.sends + f->got.recvs, 0);
-    equal(f, "turns", f->got.turns, 1);
-    equal(f, "copies", f->got.copies, loops + (exposed ? 0 : together ? 1 : out));
+    equal(f, "turns", f->got.epochs, 1);
+    equal(f, "copies", f->got.copies, loops + (single_copy ? 0 : together ? 1 : out));
     equal(f, "takes", f->got.takes, together ? runs_of_others(g) : in);
     equal(f, "bytes taken", f->got.take_bytes, (int64_t)in * BLOCK);
     equal(f, "scratch", f->got.scratch, 0);
 }
 
-static void measure(facts *f, const hoods *h, int64_t room)
+static void measure(facts *f, const neighborhoods *h, int64_t room)
 {
     char why[256];
     kase k = {.coll = f->algo->coll,
               .p = h->p,
               .units = BLOCK,
-              .hoods = h,
+              .neighborhoods = h,
               .ride = BLOCK,
               .machine = room ? h->machine : NULL,
               .room = room,
@@ -199,7 +199,8 @@ int main(void)
         abort();
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (int kind = 0; kind < GRAPH_COUNT; kind++) {
-            hoods *h = hoods_new((graph_kind)kind, ranks[i], (unsigned)ranks[i] + (unsigned)kind);
+            neighborhoods *h =
+                neighborhoods_new((graph_kind)kind, ranks[i], (unsigned)ranks[i] + (unsigned)kind);
             if (!h)
                 abort();
             for (const sk_algo *const *a = sk_algos(); *a; a++)
@@ -209,7 +210,7 @@ int main(void)
                     measure(one, h, 0);
                     measure(one, h, ROOM);
                 }
-            hoods_free(h);
+            neighborhoods_free(h);
         }
     for (size_t i = 0; i < algos; i++) {
         if (!f[i].algo)

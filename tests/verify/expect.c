@@ -88,7 +88,7 @@ static sk_span block_for(const scene *sc, int from, int to)
 static void want_neighbors(world *w, int rank)
 {
     const scene *sc = w->sc;
-    const hoods *h = sc->k.hoods;
+    const neighborhoods *h = sc->k.neighborhoods;
     for (int i = 0; i < h->graph[rank]->nin; i++) {
         int from = h->graph[rank]->in[i];
         int block = coll_gathers_from_neighbors(sc->k.coll) ? 0 : h->from[rank][i];

@@ -16,19 +16,19 @@ static int pick(uint64_t *lot, int n)
 /* Node i of n has i + 1 shares of the ranks, so some may be left without any. */
 static sk_machine *uneven(int p, int nodes)
 {
-    sk_seat *seats = calloc((size_t)p, sizeof *seats);
+    sk_location *locations = calloc((size_t)p, sizeof *locations);
     sk_machine *m = NULL;
     int shares = nodes * (nodes + 1) / 2;
-    if (!seats)
+    if (!locations)
         abort();
     for (int r = 0, node = 0; r < p; r++) {
         while ((node + 1) * (node + 2) / 2 * p <= r * shares)
             node++;
-        seats[r] = (sk_seat){.node = node, .core = r};
+        locations[r] = (sk_location){.node = node, .core = r};
     }
-    if (sk_machine_new(p, seats, p, &m) != SK_OK)
+    if (sk_machine_new(p, locations, p, &m) != SK_OK)
         abort();
-    free(seats);
+    free(locations);
     return m;
 }
 

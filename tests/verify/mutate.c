@@ -21,7 +21,7 @@ static bool is_recv(const sk_step *st)
 }
 
 /* Its source is memory of others. */
-static bool reads_mates(const sk_step *st)
+static bool reads_local_ranks(const sk_step *st)
 {
     return st->kind == SK_STEP_TAKE || st->kind == SK_STEP_READ || st->kind == SK_STEP_FOLD ||
            st->kind == SK_STEP_JOIN;
@@ -47,24 +47,24 @@ static uint32_t round_of(const struct sk_sched_view *v, uint32_t step)
 enum { READ = 1, WRITE = 2, APPEND = 4, LATER = 3 };
 
 typedef struct traces {
-    unsigned char *at[SK_NBUFS + 1]; /* the last one: my bays and the common ones */
+    unsigned char *at[SK_NBUFS + 1]; /* the last one: my slots and the common ones */
     int64_t lo[SK_NBUFS];
     const struct sk_sched_view *v;
 } traces;
 
-/* My bays and the common ones, turn by turn: where this one starts, or where they all end. */
-static int64_t bay_at(const struct sk_sched_view *v, uint32_t buf)
+/* My slots and the common ones, epoch by epoch: where this one starts, or where they all end. */
+static int64_t slot_at(const struct sk_sched_view *v, uint32_t buf)
 {
-    int64_t at = (buf & SK_BUF_MASK) == SK_COMMON ? v->turns[sk_buf_turn(buf)].room : 0;
-    for (uint32_t t = 0; t < sk_buf_turn(buf); t++)
-        at += 2 * v->turns[t].room;
+    int64_t at = (buf & SK_BUF_MASK) == SK_COMMON ? v->epochs[sk_buf_epoch(buf)].room : 0;
+    for (uint32_t t = 0; t < sk_buf_epoch(buf); t++)
+        at += 2 * v->epochs[t].room;
     return at;
 }
 
 static unsigned char *trace_at(traces *t, sk_span s, int64_t place)
 {
-    if (sk_buf_is_bay(s.buf))
-        return &t->at[SK_NBUFS][bay_at(t->v, s.buf) + s.off + place];
+    if (sk_buf_is_slot(s.buf))
+        return &t->at[SK_NBUFS][slot_at(t->v, s.buf) + s.off + place];
     return &t->at[s.buf][s.off + place - t->lo[s.buf]];
 }
 
@@ -73,7 +73,7 @@ static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
     bool clash = false;
     for (int64_t k = 0; k < s.len; k++) {
         int64_t place;
-        sk_local_stretch(&types[s.type], k, k + 1, &place);
+        sk_inproc_stretch(&types[s.type], k, k + 1, &place);
         unsigned char *b = trace_at(t, s, place);
         *b |= (unsigned char)bits;
         int first = *b & (READ | WRITE | APPEND), then = *b >> LATER;
@@ -88,11 +88,11 @@ static sk_span room(const struct sk_sched_view *v, uint32_t packet)
     return (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH};
 }
 
-/* What is published is read from then on. */
-static bool mark_published(traces *t, const struct sk_sched_view *v, uint32_t turn, int shift)
+/* What is posted is read from then on. */
+static bool mark_posted(traces *t, const struct sk_sched_view *v, uint32_t epoch, int shift)
 {
-    bool own = mark(t, v->types, sk_bay((int)turn, 0, v->turns[turn].room), READ << shift);
-    return mark(t, v->types, sk_common((int)turn, 0, v->turns[turn].room), READ << shift) || own;
+    bool own = mark(t, v->types, sk_slot((int)epoch, 0, v->epochs[epoch].room), READ << shift);
+    return mark(t, v->types, sk_common((int)epoch, 0, v->epochs[epoch].room), READ << shift) || own;
 }
 
 static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int shift)
@@ -101,11 +101,11 @@ static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int
     const sk_round *rd = &v->rounds[r];
     for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
         const sk_step *st = &v->steps[i];
-        if (!reads_mates(st))
+        if (!reads_local_ranks(st))
             clash |= mark(t, v->types, st->a, READ << shift);
         clash |= mark(t, v->types, st->b, (WRITE | (st->kind == SK_STEP_REDUCE)) << shift);
-        if (st->kind == SK_STEP_PUBLISH)
-            clash |= mark_published(t, v, st->packet, shift);
+        if (st->kind == SK_STEP_POST)
+            clash |= mark_posted(t, v, st->packet, shift);
         if (st->kind >= SK_STEP_PUT && st->kind <= SK_STEP_RELAY) {
             int bits = st->kind == SK_STEP_PUT ? APPEND : st->kind == SK_STEP_PRECV ? WRITE : READ;
             clash |= mark(t, v->types, room(v, st->packet), bits << shift);
@@ -120,7 +120,7 @@ static bool rounds_depend(const scene *sc, int rank, const struct sk_sched_view 
 {
     const side_map *send = &sc->send[rank], *recv = &sc->recv[rank];
     size_t ns = (size_t)(send->hi - send->lo), nr = (size_t)(recv->hi - recv->lo);
-    size_t nb = v->nturns ? (size_t)bay_at(v, v->nturns << SK_BUF_BITS) : 0;
+    size_t nb = v->nturns ? (size_t)slot_at(v, v->nturns << SK_BUF_BITS) : 0;
     unsigned char *bytes = calloc(1, ns + nr + (size_t)v->scratch + nb + 1);
     if (!bytes)
         abort();
@@ -166,29 +166,29 @@ static void append(sk_sched *s, const sk_step *st)
         break;
     case SK_STEP_OPEN: /* freeze knows where */
         break;
-    case SK_STEP_PUBLISH:
-        sk_publish(s, st->packet);
+    case SK_STEP_POST:
+        sk_post(s, st->packet);
         break;
-    case SK_STEP_EXPOSE:
-        sk_expose(s, st->a, st->b);
+    case SK_STEP_EXPORT:
+        sk_export(s, st->a, st->b);
         break;
     case SK_STEP_TAKE:
         sk_take(s, st->peer, st->a, st->b);
         break;
     case SK_STEP_FOLD:
-        sk_fold_mates(s, st->lo, st->hi, st->a, st->b);
+        sk_fold_local(s, st->lo, st->hi, st->a, st->b);
         break;
     case SK_STEP_JOIN:
-        sk_join_mates(s, st->a, st->b);
+        sk_join_local(s, st->a, st->b);
         break;
-    case SK_STEP_MEET:
-        sk_meet_mates(s, st->packet, st->lo, st->hi);
+    case SK_STEP_AWAIT:
+        sk_await_local(s, st->packet, st->lo, st->hi);
         break;
     case SK_STEP_READ:
         sk_read(s, st->peer, st->a, sk_step_read_at(st), st->b);
         break;
-    case SK_STEP_SETTLE:
-        sk_settle(s, st->packet);
+    case SK_STEP_QUIESCE:
+        sk_quiesce(s, st->packet);
         break;
     }
 }
@@ -210,23 +210,23 @@ static void shift(const scene *sc, int rank, const struct sk_sched_view *v, sk_s
     int64_t start = m->lo, end = m->hi;
     if (s->buf >= SK_SCRATCH) {
         start = 0;
-        end = s->buf == SK_SCRATCH ? v->scratch : v->turns[sk_buf_turn(s->buf)].room;
+        end = s->buf == SK_SCRATCH ? v->scratch : v->epochs[sk_buf_epoch(s->buf)].room;
     }
     bool fits = s->off + by + lo >= start && s->off + by + hi <= end;
     s->off += fits ? by : -by;
 }
 
 /* One of the others: a rank need not wait for itself. */
-static void lose_mate(const scene *sc, int rank, sk_step *st)
+static void lose_local_rank(const scene *sc, int rank, sk_step *st)
 {
     int n;
-    sk_machine_mates(sc->k.machine, rank, &n);
+    sk_machine_local_ranks(sc->k.machine, rank, &n);
     if (st->kind == SK_STEP_JOIN) {
         st->kind = SK_STEP_FOLD;
         st->lo = 0;
         st->hi = n;
     }
-    if (st->hi - 1 == sc->k.machine->mate[rank])
+    if (st->hi - 1 == sc->k.machine->local_rank[rank])
         st->lo++;
     else
         st->hi--;
@@ -274,8 +274,8 @@ static bool spoil(const scene *sc, int rank, const struct sk_sched_view *v, muta
         else
             st->lo++;
         return true;
-    case MUT_MATES:
-        lose_mate(sc, rank, st);
+    case MUT_LOCAL_RANKS:
+        lose_local_rank(sc, rank, st);
         return true;
     default:
         return m != MUT_SKIP && m != MUT_SKIP_BOTH;
@@ -309,7 +309,7 @@ static sk_sched *rebuild(const scene *sc, int rank, const sk_sched *old, mutatio
     for (uint32_t i = 0; i < v->npackets; i++)
         sk_packet(s, 0, v->packets[i].cap);
     for (uint32_t i = 0; i < v->nturns; i++)
-        sk_turn(s, v->turns[i].room, v->turns[i].all);
+        sk_epoch(s, v->epochs[i].room, v->epochs[i].all);
     for (uint32_t r = 0; r < v->nrounds; r++) {
         const sk_round *rd = &v->rounds[r];
         uint32_t end = sk_round_end(rd);
@@ -401,13 +401,13 @@ static bool barrier_counts(const scene *sc)
     return (sc->k.p & (sc->k.p - 1)) == 0;
 }
 
-/* With turns: does this round learn what the next one tells? */
+/* With epochs: does this round learn what the next one tells? */
 static bool news_go_on(const struct sk_sched_view *v, uint32_t r)
 {
     const sk_round *now = &v->rounds[r], *next = now + 1;
     bool tells = next->nsend > 0;
     for (uint32_t i = next->first; i < next->first + next->nhead; i++)
-        tells |= v->steps[i].kind == SK_STEP_PUBLISH;
+        tells |= v->steps[i].kind == SK_STEP_POST;
     return tells && (v->nturns == 0 || now->nrecv + now->nwait > 0);
 }
 
@@ -428,26 +428,26 @@ static bool skip_counts(const scene *sc, const sk_step *st)
         return st->a.len > 0;
     case SK_STEP_GET:
         return st->b.len > 0;
-    case SK_STEP_MEET:
+    case SK_STEP_AWAIT:
         return sc->k.coll == SK_BARRIER && barrier_counts(sc);
-    case SK_STEP_SETTLE:
+    case SK_STEP_QUIESCE:
         return false;
     default:
         return true;
     }
 }
 
-static bool mates_count(const scene *sc, int rank, const sk_step *st)
+static bool local_ranks_count(const scene *sc, int rank, const sk_step *st)
 {
     int n = 0;
     if (sc->k.machine)
-        sk_machine_mates(sc->k.machine, rank, &n);
+        sk_machine_local_ranks(sc->k.machine, rank, &n);
     switch (st->kind) {
     case SK_STEP_JOIN:
         return n > 1;
     case SK_STEP_FOLD:
         return st->hi - st->lo > 1;
-    case SK_STEP_MEET:
+    case SK_STEP_AWAIT:
         return sc->k.coll == SK_BARRIER && barrier_counts(sc) && st->hi - st->lo > 1;
     default:
         return false;
@@ -471,21 +471,21 @@ static bool written_matters(const world *w, const trail *t, int rank, const sk_s
     return false;
 }
 
-/* What is published matters if something is read that this rank wrote there. */
-static bool publish_counts(const world *w, const struct sk_sched_view *v, const trail *t, int rank,
-                           uint32_t turn)
+/* What is posted matters if something is read that this rank wrote there. */
+static bool post_counts(const world *w, const struct sk_sched_view *v, const trail *t, int rank,
+                        uint32_t epoch)
 {
     bool wrote = false;
     for (uint32_t i = 0; i < v->nsteps; i++) {
         sk_span b = v->steps[i].b;
-        if (!b.len || !sk_buf_is_bay(b.buf) || sk_buf_turn(b.buf) != turn)
+        if (!b.len || !sk_buf_is_slot(b.buf) || sk_buf_epoch(b.buf) != epoch)
             continue;
         wrote = true;
-        if (v->steps[i].kind == SK_STEP_EXPOSE ||
+        if (v->steps[i].kind == SK_STEP_EXPORT ||
             written_matters(w, t, rank, &v->steps[i], b.len, TRAIL_READ))
             return true;
     }
-    return v->turns[turn].all || (!wrote && w->sc->k.coll == SK_BARRIER && barrier_counts(w->sc));
+    return v->epochs[epoch].all || (!wrote && w->sc->k.coll == SK_BARRIER && barrier_counts(w->sc));
 }
 
 /* Of a step that is no message: would this mistake be one? */
@@ -493,9 +493,9 @@ static bool local_counts(const world *w, const struct sk_sched_view *v, const tr
                          int rank, const sk_step *st)
 {
     sk_span b = st->b;
-    if (st->kind == SK_STEP_PUBLISH)
-        return m != MUT_SKIP || publish_counts(w, v, t, rank, st->packet);
-    if (!b.len || st->kind == SK_STEP_GET || st->kind == SK_STEP_EXPOSE)
+    if (st->kind == SK_STEP_POST)
+        return m != MUT_SKIP || post_counts(w, v, t, rank, st->packet);
+    if (!b.len || st->kind == SK_STEP_GET || st->kind == SK_STEP_EXPORT)
         return true;
     bool lost = m == MUT_SKIP || m == MUT_SHORT;
     int64_t n = b.len;
@@ -520,7 +520,7 @@ bool mutation_applies(const world *w, sk_sched *const *scheds, const trail *t, m
         return false;
     switch (m) {
     case MUT_PEER:
-        return transfer || (reads_mates(st) && st->peer >= 0);
+        return transfer || (reads_local_ranks(st) && st->peer >= 0);
     case MUT_FENCE:
         return step == v->rounds[r].first && fence_counts(sc, rank, v, r);
     case MUT_FROM:
@@ -529,13 +529,13 @@ bool mutation_applies(const world *w, sk_sched *const *scheds, const trail *t, m
         return st->b.len && (!transfer || matters(v, t, rank, step, st->b.len, TRAIL_READ));
     case MUT_SKIP:
         return skip_counts(sc, st);
-    case MUT_MATES:
-        return mates_count(sc, rank, st);
+    case MUT_LOCAL_RANKS:
+        return local_ranks_count(sc, rank, st);
     case MUT_SKIP_BOTH:
         return is_send(st) &&
                (barrier ? barrier_counts(sc) : matters(v, t, rank, step, INT64_MAX, TRAIL_NEWS));
-    case MUT_SHORT: /* more may be exposed than is read */
-        return st->kind != SK_STEP_EXPOSE && (st->a.len > 0 || st->b.len > 0);
+    case MUT_SHORT: /* more may be exported than is read */
+        return st->kind != SK_STEP_EXPORT && (st->a.len > 0 || st->b.len > 0);
     case MUT_SHORT_BOTH:
         return st->kind == SK_STEP_SEND && st->a.len && same_element(scheds, rank, step) &&
                matters(v, t, rank, step, element(&v->types[st->a.type]), TRAIL_NEWS);

@@ -6,19 +6,19 @@
 #include "world.h"
 
 typedef enum mutation {
-    MUT_NONE,       /* no mistake: rebuilding alone must change nothing */
-    MUT_SPLIT,      /* no mistake: a reduction in a round of its own, through a copy */
-    MUT_PEER,       /* a transfer with the wrong rank */
-    MUT_FENCE,      /* two rounds run as one */
-    MUT_FROM,       /* reads the element beside the right one */
-    MUT_TO,         /* writes there */
-    MUT_SKIP,       /* a step is missing */
-    MUT_SKIP_BOTH,  /* a message is missing, send and receive */
-    MUT_SHORT,      /* one element less */
-    MUT_SHORT_BOTH, /* one element less, on both sides of a message */
-    MUT_SWAP,       /* reduction with its operands the wrong way round */
-    MUT_KEY,        /* a packet record under the wrong key, or a range of keys cut short */
-    MUT_MATES,      /* node mates: one fewer is combined or waited for */
+    MUT_NONE,        /* no mistake: rebuilding alone must change nothing */
+    MUT_SPLIT,       /* no mistake: a reduction in a round of its own, through a copy */
+    MUT_PEER,        /* a transfer with the wrong rank */
+    MUT_FENCE,       /* two rounds run as one */
+    MUT_FROM,        /* reads the element beside the right one */
+    MUT_TO,          /* writes there */
+    MUT_SKIP,        /* a step is missing */
+    MUT_SKIP_BOTH,   /* a message is missing, send and receive */
+    MUT_SHORT,       /* one element less */
+    MUT_SHORT_BOTH,  /* one element less, on both sides of a message */
+    MUT_SWAP,        /* reduction with its operands the wrong way round */
+    MUT_KEY,         /* a packet record under the wrong key, or a range of keys cut short */
+    MUT_LOCAL_RANKS, /* local ranks: one fewer is combined or waited for */
     MUT_COUNT
 } mutation;
 

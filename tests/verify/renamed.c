@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/traffic.h"
 #include "check.h"
+#include "coll/traffic.h"
 
 enum { FAILURES_SHOWN = 5 };
 
@@ -32,10 +32,10 @@ static void report(job *j, bool right, const char *what, const char *why)
 /* Node i of n has i + 1 shares of the ranks; mixed: dealt as long as a node has room. */
 static sk_machine *uneven(int p, int nodes, bool mixed)
 {
-    sk_seat *seats = calloc((size_t)p, sizeof *seats);
+    sk_location *locations = calloc((size_t)p, sizeof *locations);
     int *left = calloc((size_t)nodes, sizeof *left), shares = nodes * (nodes + 1) / 2, sum = 0;
     sk_machine *m = NULL;
-    if (!seats || !left)
+    if (!locations || !left)
         abort();
     for (int i = 0; i < nodes; i++)
         sum += left[i] = p * (i + 1) / shares;
@@ -44,12 +44,12 @@ static sk_machine *uneven(int p, int nodes, bool mixed)
         while (left[node] == 0)
             node = (node + 1) % nodes;
         left[node]--;
-        seats[r] = (sk_seat){.node = node, .core = mixed ? -1 : p - r};
+        locations[r] = (sk_location){.node = node, .core = mixed ? -1 : p - r};
         node = mixed ? (node + 1) % nodes : node;
     }
-    if (sk_machine_new(p, seats, 0, &m) != SK_OK)
+    if (sk_machine_new(p, locations, 0, &m) != SK_OK)
         abort();
-    free(seats);
+    free(locations);
     free(left);
     return m;
 }

@@ -70,7 +70,7 @@ static bool coll_has_types(sk_coll c)
 
 bool scene_knows(const scene *sc, int rank)
 {
-    return !sc->k.hoods || !hoods_idle(sc->k.hoods, rank);
+    return !sc->k.neighborhoods || !neighborhoods_idle(sc->k.neighborhoods, rank);
 }
 
 /* Elements, in units, of the block that rank i gives to rank j, or has for its neighbour number j.
@@ -90,7 +90,7 @@ static int64_t block_units(const kase *k, int i, int j)
         j = t;
     }
     if (k->spread == SPREAD_ONE)
-        return i == k->p / 2 && j == (pairs && !k->hoods ? k->p - 1 : 0) ? k->units : 0;
+        return i == k->p / 2 && j == (pairs && !k->neighborhoods ? k->p - 1 : 0) ? k->units : 0;
     return (5 * i + 3 * j + k->units) % (2 * k->units + 1);
 }
 
@@ -208,12 +208,12 @@ static int64_t from_units(const kase *k, int rank, int block)
     return block_units(k, block, rank);
 }
 
-static int64_t slot_units_in(const kase *k, int rank, int slot)
+static int64_t edge_units_in(const kase *k, int rank, int edge)
 {
-    int source = k->hoods->graph[rank]->in[slot];
+    int source = k->neighborhoods->graph[rank]->in[edge];
     if (source == SK_NOBODY)
         return k->units;
-    return block_units(k, source, k->hoods->from[rank][slot]);
+    return block_units(k, source, k->neighborhoods->from[rank][edge]);
 }
 
 static int64_t vector_units(const kase *k, int rank, int block)
@@ -275,13 +275,13 @@ static bool make_vectors(scene *sc, int rank)
 static bool make_neighbors(scene *sc, int rank)
 {
     const kase *k = &sc->k;
-    const sk_graph *g = k->hoods->graph[rank];
+    const sk_graph *g = k->neighborhoods->graph[rank];
     bool v = coll_is_v(k->coll), gathers = coll_gathers_from_neighbors(k->coll);
-    sc->hood[rank] = hoods_of(k->hoods, rank, k->ride, k->window);
-    sc->call[rank].hood = &sc->hood[rank];
+    sc->neighborhood[rank] = neighborhoods_of(k->neighborhoods, rank, k->ride, k->window);
+    sc->call[rank].neighborhood = &sc->neighborhood[rank];
     return (gathers ? make_side(sc, rank, 0, 1, false, own_units)
                     : make_side(sc, rank, 0, g->nout, v, to_units)) &&
-           make_side(sc, rank, 1, g->nin, v, slot_units_in);
+           make_side(sc, rank, 1, g->nin, v, edge_units_in);
 }
 
 /* Operations of the standard commute, and their types have one layout everywhere, maybe with holes:
@@ -358,8 +358,8 @@ scene *scene_new(const kase *k)
     sc->call = sk_arena_get(arena, p * sizeof *sc->call);
     sc->send = sk_arena_get(arena, p * sizeof *sc->send);
     sc->recv = sk_arena_get(arena, p * sizeof *sc->recv);
-    sc->hood = sk_arena_get(arena, p * sizeof *sc->hood);
-    if (!sc->call || !sc->send || !sc->recv || !sc->hood)
+    sc->neighborhood = sk_arena_get(arena, p * sizeof *sc->neighborhood);
+    if (!sc->call || !sc->send || !sc->recv || !sc->neighborhood)
         goto fail;
     for (int r = 0; r < k->p; r++)
         if (!make_call(sc, r))
@@ -396,10 +396,10 @@ void kase_print(const kase *k, char *out, size_t size)
              k->root, (long long)k->units, lays[k->lay], spreads[k->spread],
              k->in_place ? " in-place" : "", k->ordered ? " ordered" : "");
     size_t used = strlen(out);
-    if (k->hoods)
+    if (k->neighborhoods)
         snprintf(out + used, size - used, " %s seed=%u on \"%s\" ride=%lld window=%d",
-                 graph_kind_name(k->hoods->kind), k->hoods->seed, k->hoods->on, (long long)k->ride,
-                 k->window);
+                 graph_kind_name(k->neighborhoods->kind), k->neighborhoods->seed,
+                 k->neighborhoods->on, (long long)k->ride, k->window);
     if (k->machine)
         print_machine(k, out, size);
 }

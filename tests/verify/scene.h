@@ -3,9 +3,9 @@
 #ifndef VERIFY_SCENE_H
 #define VERIFY_SCENE_H
 
-#include "coll/algo.h"
 #include "base/arena.h"
-#include "hoods.h"
+#include "coll/algo.h"
+#include "neighborhoods.h"
 
 typedef enum layout {
     LAY_PLAIN, /* contiguous, blocks follow each other */
@@ -30,7 +30,7 @@ typedef struct kase {
     layout lay;
     spread spread;
     bool in_place, ordered;
-    const hoods *hoods; /* neighbourhood collectives, as are these: */
+    const neighborhoods *neighborhoods; /* neighbourhood collectives, as are these: */
     int64_t ride;
     int window;
     const sk_machine *machine; /* NULL: not known; with it, these: */
@@ -49,9 +49,9 @@ typedef struct side_map {
 typedef struct scene {
     kase k;
     sk_arena *arena;
-    sk_call *call;         /* one per rank, as are these: */
-    side_map *send, *recv; /* reduction inputs and results: one block, the vector */
-    sk_hood *hood;         /* neighbourhood collectives */
+    sk_call *call;                 /* one per rank, as are these: */
+    side_map *send, *recv;         /* reduction inputs and results: one block, the vector */
+    sk_neighborhood *neighborhood; /* neighbourhood collectives */
 } scene;
 
 extern const sk_type scene_types[];

@@ -143,7 +143,7 @@ static void verify_machines(job *j)
 
 /* Every kind of call on one neighbourhood, or every nth, others for each. Blocks are shorter and
  * longer than what rides. `room`: 0 is a machine without shared memory. */
-static void try_neighbor_kinds(job *j, const hoods *h, unsigned every, int64_t room)
+static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, int64_t room)
 {
     static const int64_t units[] = {0, 1, 7, 40}, rides[] = {64, 0, 1024};
     static const int windows[] = {0, 2, 5};
@@ -160,7 +160,7 @@ static void try_neighbor_kinds(job *j, const hoods *h, unsigned every, int64_t r
                                   .units = units[n],
                                   .lay = (layout)lay,
                                   .spread = (enum spread)spread,
-                                  .hoods = h,
+                                  .neighborhoods = h,
                                   .ride = rides[ride],
                                   .window = windows[window],
                                   .machine = room ? h->machine : NULL,
@@ -179,7 +179,8 @@ static void verify_neighbors(job *j)
     for (int i = 0; i < n; i++)
         for (int kind = 0; kind < GRAPH_COUNT; kind++) {
             int p = ranks[i];
-            hoods *h = hoods_new((graph_kind)kind, p, (unsigned)(p * GRAPH_COUNT + kind));
+            neighborhoods *h =
+                neighborhoods_new((graph_kind)kind, p, (unsigned)(p * GRAPH_COUNT + kind));
             if (!h) {
                 printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
                 j->t.wrong++;
@@ -189,11 +190,11 @@ static void verify_neighbors(job *j)
             unsigned every = p <= 8 ? 5 : p <= 20 ? 13 : 23;
             every *= coll_is_v(j->algo->coll) ? 5 : 1;
             try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), 0);
-            hoods_free(h);
+            neighborhoods_free(h);
         }
 }
 
-/* One node in every other neighbourhood; see hoods_new. */
+/* One node in every other neighbourhood; see neighborhoods_new. */
 static void verify_neighbor_machines(job *j)
 {
     static const int64_t rooms[] = {192, 1024, 65536};
@@ -202,8 +203,8 @@ static void verify_neighbor_machines(job *j)
         for (int kind = 0; kind < GRAPH_COUNT; kind++) {
             unsigned seed = (unsigned)(p * GRAPH_COUNT + kind);
             if (seed % 2)
-                seed = seed * HOODS_MACHINES + HOODS_ONE_NODE;
-            hoods *h = hoods_new((graph_kind)kind, p, seed);
+                seed = seed * NEIGHBORHOODS_MACHINES + NEIGHBORHOODS_ONE_NODE;
+            neighborhoods *h = neighborhoods_new((graph_kind)kind, p, seed);
             if (!h) {
                 printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
                 j->t.wrong++;
@@ -212,7 +213,7 @@ static void verify_neighbor_machines(job *j)
             unsigned every = (ignores ? 101 : 7) * (coll_is_v(j->algo->coll) ? 5 : 1);
             for (int i = 0; i < 3; i++)
                 try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), rooms[i]);
-            hoods_free(h);
+            neighborhoods_free(h);
         }
 }
 

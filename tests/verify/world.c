@@ -47,21 +47,21 @@ static void hook_round_over(void *ctx, int rank)
         w->heard[rank * w->words + i] |= w->news[rank * w->words + i];
 }
 
-/* Mates learn what the publisher knew then, not what it knows when they look. */
-static void hook_publish(void *ctx, int rank, uint32_t turn)
+/* Local ranks learn what the publisher knew then, not what it knows when they look. */
+static void hook_post(void *ctx, int rank, uint32_t epoch)
 {
     world *w = ctx;
     size_t set = (size_t)w->words;
-    memcpy(w->said + ((size_t)turn * (size_t)w->p + (size_t)rank) * set,
+    memcpy(w->said + ((size_t)epoch * (size_t)w->p + (size_t)rank) * set,
            w->heard + (size_t)rank * set, set * sizeof *w->said);
 }
 
-static void hook_hear(void *ctx, int from, int to, uint32_t turn)
+static void hook_hear(void *ctx, int from, int to, uint32_t epoch)
 {
     world *w = ctx;
     for (int i = 0; i < w->words; i++)
         w->news[to * w->words + i] |=
-            w->said[((size_t)turn * (size_t)w->p + (size_t)from) * (size_t)w->words + (size_t)i];
+            w->said[((size_t)epoch * (size_t)w->p + (size_t)from) * (size_t)w->words + (size_t)i];
 }
 
 world *world_new(void)
@@ -71,7 +71,7 @@ world *world_new(void)
 
 static void free_ranks(world *w)
 {
-    sk_local_free(w->local);
+    sk_inproc_free(w->local);
     free(w->at);
     free(w->heard);
     free(w->news);
@@ -108,13 +108,13 @@ static bool room_for_ranks(world *w, int p)
     w->heard = calloc(n * (size_t)w->words, sizeof *w->heard);
     w->news = calloc(n * (size_t)w->words, sizeof *w->news);
     w->runs = calloc(n, sizeof *w->runs);
-    w->local = sk_local_new(p, &(sk_local_hooks){.ctx = w,
-                                                 .move = hook_move,
-                                                 .reduce = hook_reduce,
-                                                 .match = hook_match,
-                                                 .round_over = hook_round_over,
-                                                 .publish = hook_publish,
-                                                 .hear = hook_hear});
+    w->local = sk_inproc_new(p, &(sk_inproc_hooks){.ctx = w,
+                                                   .move = hook_move,
+                                                   .reduce = hook_reduce,
+                                                   .match = hook_match,
+                                                   .round_over = hook_round_over,
+                                                   .post = hook_post,
+                                                   .hear = hook_hear});
     w->p = p;
     return w->at && w->heard && w->news && w->runs && w->local;
 }
@@ -136,13 +136,13 @@ static bool room_for_bytes(world *w)
     return w->cap > 0;
 }
 
-static bool room_for_turns(world *w, sk_sched *const *scheds)
+static bool room_for_epochs(world *w, sk_sched *const *scheds)
 {
-    uint32_t turns = 0;
+    uint32_t epochs = 0;
     for (int r = 0; r < w->p; r++)
-        if (sk_sched_view(scheds[r])->nturns > turns)
-            turns = sk_sched_view(scheds[r])->nturns;
-    size_t need = (size_t)turns * (size_t)w->p * (size_t)w->words;
+        if (sk_sched_view(scheds[r])->nturns > epochs)
+            epochs = sk_sched_view(scheds[r])->nturns;
+    size_t need = (size_t)epochs * (size_t)w->p * (size_t)w->words;
     if (need <= w->said_cap)
         return true;
     free(w->said);
@@ -157,7 +157,7 @@ static int64_t place_buffer(int64_t at, const side_map *m, int64_t *address)
     return at + GUARD + m->hi - m->lo + GUARD;
 }
 
-bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned turn)
+bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned epoch)
 {
     int p = sc->k.p;
     if (!room_for_ranks(w, p))
@@ -165,8 +165,8 @@ bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, 
     w->sc = sc;
     w->scheds = scheds;
     w->alg = alg;
-    w->salt = shade_mix(turn + 1);
-    int64_t at = turn * 8;
+    w->salt = shade_mix(epoch + 1);
+    int64_t at = epoch * 8;
     for (int r = 0; r < p; r++) {
         at = place_buffer(at, &sc->send[r], &w->at[r][SK_SEND]);
         at = place_buffer(at, &sc->recv[r], &w->at[r][SK_RECV]);
@@ -179,9 +179,9 @@ bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, 
         at += sk_sched_view(scheds[r])->scratch;
         packets += (size_t)sk_run_packet_bytes(scheds[r]);
     }
-    w->bays = (at + 63) / 64 * 64;
-    w->total = w->bays + sk_local_bay_bytes(sc->k.machine, scheds);
-    if (!room_for_turns(w, scheds))
+    w->slots = (at + 63) / 64 * 64;
+    w->total = w->slots + sk_inproc_slot_bytes(sc->k.machine, scheds);
+    if (!room_for_epochs(w, scheds))
         return false;
     if (packets > w->packet_cap) {
         free(w->packets);
@@ -213,21 +213,21 @@ sk_status world_run(world *w, sk_sched *const *scheds)
         for (int b = 0; b < SK_NBUFS; b++)
             buf[b] = w->mem + w->at[r][b];
         sk_run_init(&w->runs[r], scheds[r],
-                    sk_local_wire(w->local, r, sk_sched_view(scheds[r])->types), buf[SK_SEND],
+                    sk_inproc_wire(w->local, r, sk_sched_view(scheds[r])->types), buf[SK_SEND],
                     buf[SK_RECV], buf[SK_SCRATCH], packets);
         packets = packets ? packets + sk_run_packet_bytes(scheds[r]) : NULL;
     }
-    sk_local_machine(w->local, w->sc->k.machine);
-    sk_local_bays(w->local, w->mem + w->bays);
-    return sk_local_run(w->local, w->runs);
+    sk_inproc_machine(w->local, w->sc->k.machine);
+    sk_inproc_slots(w->local, w->mem + w->slots);
+    return sk_inproc_run(w->local, w->runs);
 }
 
 int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *place)
 {
-    int64_t n = sk_local_stretch(&scene_types[s.type], k, end, place);
+    int64_t n = sk_inproc_stretch(&scene_types[s.type], k, end, place);
     *place += s.off;
-    if (sk_buf_is_bay(s.buf))
-        *place += w->bays + sk_local_bay_place(w->sc->k.machine, w->scheds, rank, s.buf);
+    if (sk_buf_is_slot(s.buf))
+        *place += w->slots + sk_inproc_slot_place(w->sc->k.machine, w->scheds, rank, s.buf);
     else
         *place += w->at[rank][s.buf];
     return n;
@@ -240,8 +240,8 @@ void world_describe(const world *w, int64_t index, char *out, size_t size)
         snprintf(out, size, "nothing known");
         return;
     }
-    if (index >= w->bays) {
-        snprintf(out, size, "byte %lld of all bays", (long long)(index - w->bays));
+    if (index >= w->slots) {
+        snprintf(out, size, "byte %lld of all bays", (long long)(index - w->slots));
         return;
     }
     int rank = 0, buf = 0;

@@ -14,17 +14,17 @@ typedef struct world {
     sk_sched *const *scheds; /* what was laid out for */
     algebra alg;
     uint64_t salt;
-    unsigned char *mem; /* users' buffers of all ranks, each between guards, then scratch, bays */
+    unsigned char *mem; /* users' buffers of all ranks, each between guards, then scratch, slots */
     shade *now, *want;  /* one per byte; `want` only for the users' bytes */
     shade *sums;        /* room to work out reductions */
     int64_t users, total, cap;
     int64_t (*at)[SK_NBUFS]; /* where the buffers of a rank start in mem */
     uint64_t *heard, *news;  /* bit sets of ranks: at the start of the round, and since */
-    uint64_t *said;          /* [turn][rank]: whom it had heard from when it published */
+    uint64_t *said;          /* [epoch][rank]: whom it had heard from when it posted */
     size_t said_cap;
     int words;
-    int64_t bays; /* where they start in mem, behind all scratch */
-    sk_local *local;
+    int64_t slots; /* where they start in mem, behind all scratch */
+    sk_inproc *local;
     sk_run *runs;
     void *packets;
     int p, p_cap;
@@ -35,9 +35,9 @@ typedef struct world {
 world *world_new(void);
 void world_free(world *w);
 
-/* Lay out fresh memory for one run of these schedules; false when out of memory. `turn` makes
+/* Lay out fresh memory for one run of these schedules; false when out of memory. `epoch` makes
  * addresses and contents differ from one run to the next. */
-bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned turn);
+bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, unsigned epoch);
 
 sk_status world_run(world *w, sk_sched *const *scheds);
 

@@ -12,7 +12,7 @@ typedef struct wrong_algo {
 
 extern const wrong_algo wrong_algos[];
 
-/* The same for node mates: on a machine. */
+/* The same for local ranks: on a machine. */
 typedef struct wrong_shared {
     wrong_algo wrong;
     const char *on;

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "bench/hosts.h"
-#include "shm/shm.h"
 #include "shape.h"
+#include "shm/shm.h"
 
 typedef struct list {
     sk_arena *arena;
@@ -43,13 +43,13 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
 sk_machine *sk_job_machine(sk_call *c)
 {
     sk_machine *m = NULL;
-    sk_seat *seats = calloc((size_t)c->nranks, sizeof *seats);
-    if (seats && sk_machine_new(c->nranks, seats, 0, &m) == SK_OK) {
-        sk_board_bytes(c->nranks, INT64_MAX, &c->room);
+    sk_location *locations = calloc((size_t)c->nranks, sizeof *locations);
+    if (locations && sk_machine_new(c->nranks, locations, 0, &m) == SK_OK) {
+        sk_shm_bytes(c->nranks, INT64_MAX, &c->room);
         c->machine = m;
         c->direct = c->builtin = true;
     }
-    free(seats);
+    free(locations);
     return m;
 }
 

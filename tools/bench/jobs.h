@@ -3,8 +3,8 @@
 #ifndef SK_JOBS_H
 #define SK_JOBS_H
 
-#include "coll/algo.h"
 #include "bench/options.h"
+#include "coll/algo.h"
 
 /* In place of an algorithm's name: the host chooses. */
 #define SK_HOST_AUTO "auto"

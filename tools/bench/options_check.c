@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coll/algo.h"
 #include "base/settings.h"
 #include "bench/hosts.h"
 #include "bench/options.h"
+#include "coll/algo.h"
 #include "lab/graph/spec.h"
 
 bool sk_bench_bad(const char *format, ...)

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "coll/call.h"
 #include "bench/stats.h"
+#include "coll/call.h"
 
 /* One way to time a call: Skein's and the host's time, and the ratio host / Skein over the rounds.
  */

@@ -3,11 +3,11 @@
  * allgatherv.
  * cost   that of an allgatherv of M leaders, and one pass through the memory of a node
  * good for  several nodes with several ranks each
- * turns  the common bay holds everything: mates write their block there, their leader sends from
+ * epochs  the common slot holds everything: local ranks write their block there, their leader sends from
  *        there and receives to there
  * long   where not all blocks have room in it, a piece of every block at a time: a leader exchanges
- *        one while its mates copy the last one out
- * k leaders  each with the blocks of a group of mates
+ *        one while its local ranks copy the last one out
+ * k leaders  each with the blocks of a group of local ranks
  * scratch  where blocks do not lie in the order of nodes, or cannot be cut: about n; as much in the
  *        inner algorithm */
 #include "coll/algo.h"
@@ -43,7 +43,7 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     if (sk_pool_layout(&x, &l)) {
         sk_pool_open(&x, &l);
-        sk_lead_run(&l, l.turns || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
+        sk_lead_run(&l, l.epochs || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
         sk_pool_close(&x, &l);
     }
     sk_lead_end(&l);

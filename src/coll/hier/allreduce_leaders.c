@@ -1,5 +1,5 @@
 /* allreduce_leaders.c: the ranks of a node combine their vectors at their leader, the leaders of
- * the nodes do an allreduce, and every leader hands the result to its mates. cost   that of an
+ * the nodes do an allreduce, and every leader hands the result to its local ranks. cost   that of an
  * allreduce of M leaders, and two passes through the memory of a node good for  several nodes with
  * several ranks each: only leaders send messages between nodes, as many as the inner algorithm on M
  * ranks does long   chunks of 128 KiB: one is between the nodes while the next one is combined k
@@ -46,7 +46,7 @@ static void net(sk_lead *l, void *ctx, int i)
 static void out(sk_lead *l, void *ctx, int i)
 {
     sk_parts parts = parts_of(l, ctx, i);
-    sk_node_spread(l, &parts, SK_LEADERS, SK_MATES);
+    sk_node_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -54,7 +54,7 @@ static void build(sk_sched *s, const sk_call *c)
     sk_lead l;
     job x = {.n = sk_call_elems(c)};
     if (sk_call_bytes(c) == 0 ||
-        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_turns(c)))
+        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_epochs(c)))
         return;
     x.chunks = sk_lead_chunks(x.n, sk_lead_elems(c));
     sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, x.chunks);

@@ -3,9 +3,9 @@
  * cost   (M-1) alpha + (M-1) q q b beta at a leader, for M nodes of q ranks; two passes through the
  *        memory of a node
  * good for  short blocks, several nodes with several ranks each: M (M-1) messages between nodes
- * turns  where the blocks of a node's ranks have room in one, otherwise messages to and from
- * leaders k leaders  each with some of the other nodes; one, where mates send messages scratch
- * where mates send messages: at leaders four times the blocks of a node's ranks
+ * epochs  where the blocks of a node's ranks have room in one, otherwise messages to and from
+ * leaders k leaders  each with some of the other nodes; one, where local ranks send messages scratch
+ * where local ranks send messages: at leaders four times the blocks of a node's ranks
  *
  * Between nodes x and y blocks are ordered by their source, then by their destination. */
 #include "coll/phase/leaders.h"
@@ -13,14 +13,14 @@
 typedef struct job {
     sk_row send, recv; /* blocks, node by node */
     int64_t len;       /* of a block */
-    int out, back;     /* turns */
+    int out, back;     /* epochs */
     /* by messages, at leaders: */
-    sk_span rows;     /* what mates send, then what they receive, mate by mate */
+    sk_span rows;     /* what local ranks send, then what they receive, local rank by local rank */
     sk_span to, from; /* the same, node by node */
     sk_side nodes;
 } job;
 
-static bool in_turns(const sk_call *c)
+static bool in_epochs(const sk_call *c)
 {
     return sk_room(c->machine->most_on_node, sk_room(c->nranks, sk_call_bytes(c))) <= c->room;
 }
@@ -47,7 +47,7 @@ static bool name_nodes(sk_lead *l, job *x)
         return false;
     }
     for (int y = 0; y < nnodes; y++) {
-        bool mine = leader_for(l, y) == l->mine && !(l->turns && y == l->node);
+        bool mine = leader_for(l, y) == l->mine && !(l->epochs && y == l->node);
         counts[y] = mine ? (int64_t)l->q * sk_lead_size(l, y) * x->len : 0;
         offs[y] = region(l, x, y);
     }
@@ -60,10 +60,10 @@ static void net(sk_lead *l, void *ctx, int i)
     (void)i;
     job *x = ctx;
     int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
-    if (l->turns) {
-        x->back = sk_turn(l->s, bytes, false);
+    if (l->epochs) {
+        x->back = sk_epoch(l->s, bytes, false);
         x->to = sk_common(x->out, 0, bytes);
-        x->from = sk_bay(x->back, 0, bytes);
+        x->from = sk_slot(x->back, 0, bytes);
     }
     if (l->mine < 0)
         return;
@@ -72,13 +72,13 @@ static void net(sk_lead *l, void *ctx, int i)
     sk_inner_start(&l->net, l->s, &call, &l->peers, x->to, x->from);
 }
 
-/* ---- in turns ---- */
+/* ---- in epochs ---- */
 
 static void share(sk_lead *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    x->out = sk_turn(l->s, (int64_t)l->q * l->c->nranks * x->len, true);
+    x->out = sk_epoch(l->s, (int64_t)l->q * l->c->nranks * x->len, true);
     for (int y = 0; y < l->m->nnodes; y++) {
         const int *first = &l->m->node_first[y];
         int64_t bytes = (first[1] - first[0]) * x->len;
@@ -86,9 +86,9 @@ static void share(sk_lead *l, void *ctx, int i)
                   sk_common(x->out, region(l, x, y) + l->me * bytes, bytes));
     }
     sk_lead_fence(l);
-    sk_publish(l->s, x->out);
+    sk_post(l->s, x->out);
     if (l->mine >= 0)
-        sk_meet_mates(l->s, x->out, 0, l->q);
+        sk_await_local(l->s, x->out, 0, l->q);
     for (int from = 0; from < l->q; from++)
         sk_take(l->s, l->c->rank,
                 sk_common(x->out, region(l, x, l->node) + (from * l->q + l->me) * x->len, x->len),
@@ -100,16 +100,17 @@ static void take(sk_lead *l, void *ctx, int i)
     (void)i;
     job *x = ctx;
     if (l->mine >= 0)
-        sk_publish(l->s, x->back);
+        sk_post(l->s, x->back);
     for (int y = 0; y < l->m->nnodes; y++) {
         int j = leader_for(l, y), n = sk_lead_size(l, y);
         for (int from = 0; from < n && y != l->node; from++) {
             sk_span to = sk_row_block(&x->recv, l->m->node_first[y] + from);
-            sk_span bay = sk_bay(x->back, region(l, x, y) + (from * l->q + l->me) * x->len, x->len);
+            sk_span slot =
+                sk_slot(x->back, region(l, x, y) + (from * l->q + l->me) * x->len, x->len);
             if (j == l->mine)
-                sk_copy(l->s, bay, to);
+                sk_copy(l->s, slot, to);
             else
-                sk_take(l->s, sk_lead_rank(l, l->node, j), bay, to);
+                sk_take(l->s, sk_lead_rank(l, l->node, j), slot, to);
         }
     }
 }
@@ -121,7 +122,7 @@ static sk_span cut(const sk_lead *l, sk_span s, int64_t block, int64_t blocks, i
     return sk_span_cut(l->c->types, s, block * len, blocks * len);
 }
 
-/* Mate by mate becomes node by node. */
+/* Local rank by local rank becomes node by node. */
 static void sort_out(sk_lead *l, const job *x)
 {
     int p = l->c->nranks;
@@ -133,7 +134,7 @@ static void sort_out(sk_lead *l, const job *x)
         }
 }
 
-/* And back: node by node becomes mate by mate. */
+/* And back: node by node becomes local rank by local rank. */
 static void sort_in(sk_lead *l, const job *x)
 {
     int p = l->c->nranks;
@@ -182,7 +183,7 @@ static void send_down(sk_lead *l, void *ctx, int i)
 static void make_room(sk_lead *l, job *x)
 {
     int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
-    if (l->turns || l->mine < 0)
+    if (l->epochs || l->mine < 0)
         return;
     x->rows = sk_scratch(l->s, bytes);
     x->to = sk_scratch(l->s, bytes);
@@ -191,17 +192,17 @@ static void make_room(sk_lead *l, job *x)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_lead_phases turns = {share, net, take}, messages = {send_up, net, send_down};
+    static const sk_lead_phases epochs = {share, net, take}, messages = {send_up, net, send_down};
     sk_lead l;
-    job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->mates},
-             .recv = {.c = c, .side = SK_RECV, .order = c->machine->mates},
+    job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks},
+             .recv = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks},
              .len = sk_call_bytes(c)};
-    bool shared = in_turns(c);
+    bool shared = in_epochs(c);
     if (x.len == 0 || !sk_lead_begin(&l, s, c, shared ? sk_lead_count(c) : 1, shared))
         return;
     if (name_nodes(&l, &x)) {
         make_room(&l, &x);
-        sk_lead_run(&l, l.turns ? &turns : &messages, &x, 1);
+        sk_lead_run(&l, l.epochs ? &epochs : &messages, &x, 1);
     }
     sk_lead_end(&l);
 }

@@ -1,28 +1,28 @@
 /* barrier_leaders.c: the ranks of a node tell their leader that they have come, the leaders of the
- * nodes do a barrier, and every leader tells its mates.
- * cost   ceil(lg M) alpha between M nodes, and one turn on the node (by messages: up and down a
+ * nodes do a barrier, and every leader tells its local ranks.
+ * cost   ceil(lg M) alpha between M nodes, and one epoch on the node (by messages: up and down a
  *        tree)
  * good for  several nodes with several ranks each    scratch  none */
 #include "coll/phase/leaders.h"
 
 typedef struct job {
-    int turn;
-    sk_tree tree; /* of mates, where they do not share memory */
+    int epoch;
+    sk_tree tree; /* of local ranks, where they do not share memory */
 } job;
 
 static void in(sk_lead *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->turns) {
-        x->turn = sk_turn(l->s, 0, false);
+    if (l->epochs) {
+        x->epoch = sk_epoch(l->s, 0, false);
         if (l->mine < 0)
-            sk_publish(l->s, x->turn);
+            sk_post(l->s, x->epoch);
         else
-            sk_meet_mates(l->s, x->turn, 1, l->q);
+            sk_await_local(l->s, x->epoch, 1, l->q);
         return;
     }
-    x->tree = sk_tree_of(&l->mates);
+    x->tree = sk_tree_of(&l->local_ranks);
     for (int k = 0; k < x->tree.nkids; k++)
         sk_recv_signal(l->s, x->tree.kid[k].rank);
     sk_lead_fence(l);
@@ -44,11 +44,11 @@ static void out(sk_lead *l, void *ctx, int i)
 {
     (void)i;
     const job *x = ctx;
-    if (l->turns) {
+    if (l->epochs) {
         if (l->mine < 0)
-            sk_meet_mates(l->s, x->turn, 0, 1);
+            sk_await_local(l->s, x->epoch, 0, 1);
         else
-            sk_publish(l->s, x->turn);
+            sk_post(l->s, x->epoch);
         return;
     }
     if (x->tree.up.rank >= 0)

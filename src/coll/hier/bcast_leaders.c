@@ -1,9 +1,9 @@
 /* bcast_leaders.c: the root, which leads its node, sends the message to the leaders of the other
- * nodes, and every leader hands it to its mates.
+ * nodes, and every leader hands it to its local ranks.
  * cost   that of a bcast of M leaders, and one pass through the memory of a node
  * good for  several nodes with several ranks each: M - 1 messages between nodes where the inner
  *        algorithm is a tree
- * long   chunks of 128 KiB: mates copy one while their leader receives the next one
+ * long   chunks of 128 KiB: local ranks copy one while their leader receives the next one
  * k leaders  each with a part of the message, which the root first hands to its whole node
  * scratch  n where the user's type is not contiguous and the message is cut; that of the inner
  *        algorithms on a chunk */
@@ -12,17 +12,17 @@
 typedef struct job {
     sk_span message;
     int chunks;
-    int turn; /* of the chunk that the leaders are at */
+    int epoch; /* of the chunk that the leaders are at */
 } job;
 
-static bool in_turns(const sk_call *c)
+static bool in_epochs(const sk_call *c)
 {
     return c->room > 0;
 }
 
 static int64_t chunk_bytes(const sk_call *c)
 {
-    return in_turns(c) && c->room < SK_LEAD_CHUNK ? c->room : SK_LEAD_CHUNK;
+    return in_epochs(c) && c->room < SK_LEAD_CHUNK ? c->room : SK_LEAD_CHUNK;
 }
 
 static sk_span chunk(const sk_lead *l, const job *x, int i)
@@ -49,24 +49,25 @@ static void in(sk_lead *l, void *ctx, int i)
     sk_span all = chunk(l, ctx, i);
     sk_parts one = sk_parts_even(l->c, all, 1, all.len);
     if (has_it(l))
-        sk_node_spread(l, &one, l->m->mate[l->c->root], SK_MATES);
+        sk_node_spread(l, &one, l->m->local_rank[l->c->root], SK_LOCAL_RANKS);
 }
 
-/* A leader that shares memory with its mates receives what it leads straight into its bay. */
+/* A leader that shares memory with its local ranks receives what it leads straight into its slot. */
 static void net(sk_lead *l, void *ctx, int i)
 {
     job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
-    bool bays = l->turns && !has_it(l);
-    if (bays)
-        x->turn = sk_turn(l->s, sk_parts_range(&parts, 0, 1).len, false);
+    bool slots = l->epochs && !has_it(l);
+    if (slots)
+        x->epoch = sk_epoch(l->s, sk_parts_range(&parts, 0, 1).len, false);
     if (l->mine < 0)
         return;
-    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1), bay = sk_bay(x->turn, 0, mine.len);
-    if (bays && l->c->rank == l->c->root)
-        sk_copy(l->s, mine, bay);
-    else if (bays)
-        mine = bay;
+    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1),
+            slot = sk_slot(x->epoch, 0, mine.len);
+    if (slots && l->c->rank == l->c->root)
+        sk_copy(l->s, mine, slot);
+    else if (slots)
+        mine = slot;
     sk_call call = sk_inner_call(l->c, SK_BCAST, &l->peers);
     call.root = l->m->node[l->c->root];
     call.recv = sk_inner_side(l->c, mine);
@@ -76,13 +77,13 @@ static void net(sk_lead *l, void *ctx, int i)
 static void take_parts(sk_lead *l, const job *x, const sk_parts *parts)
 {
     if (l->mine >= 0)
-        sk_publish(l->s, x->turn);
+        sk_post(l->s, x->epoch);
     for (int j = 0; j < l->k && l->c->rank != l->c->root; j++) {
-        sk_span part = sk_parts_range(parts, j, j + 1), bay = sk_bay(x->turn, 0, part.len);
+        sk_span part = sk_parts_range(parts, j, j + 1), slot = sk_slot(x->epoch, 0, part.len);
         if (j == l->mine)
-            sk_copy(l->s, bay, part);
+            sk_copy(l->s, slot, part);
         else
-            sk_take(l->s, sk_lead_rank(l, l->node, j), bay, part);
+            sk_take(l->s, sk_lead_rank(l, l->node, j), slot, part);
     }
 }
 
@@ -92,17 +93,17 @@ static void out(sk_lead *l, void *ctx, int i)
     sk_parts parts = parts_of(l, x, i);
     if (has_it(l))
         return;
-    if (l->turns)
+    if (l->epochs)
         take_parts(l, x, &parts);
     else
-        sk_node_spread(l, &parts, SK_LEADERS, SK_MATES);
+        sk_node_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_lead l;
     job x = {.message = sk_recv_block(c, 0)};
-    if (x.message.len == 0 || !sk_lead_begin(&l, s, c, sk_lead_count(c), in_turns(c)))
+    if (x.message.len == 0 || !sk_lead_begin(&l, s, c, sk_lead_count(c), in_epochs(c)))
         return;
     x.chunks = sk_lead_chunks(x.message.len, chunk_bytes(c));
     bool cut = x.chunks > 1 || l.k > 1;

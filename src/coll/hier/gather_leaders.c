@@ -2,7 +2,7 @@
  * nodes send them on to the root, which leads its own node.
  * cost   that of a gather of M leaders with the blocks of a node, and a pass through its memory
  * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
- * turns  where the blocks of a node have room in one; otherwise messages
+ * epochs  where the blocks of a node have room in one; otherwise messages
  * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
  *        the node at leaders, where they come by messages */
 #include "coll/phase/leaders.h"
@@ -14,7 +14,7 @@ typedef struct job {
     int64_t len;    /* of a block */
 } job;
 
-static bool in_turns(const sk_call *c)
+static bool in_epochs(const sk_call *c)
 {
     return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
 }
@@ -25,17 +25,17 @@ static sk_span region(const sk_lead *l, const job *x)
     return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, l->q * x->len);
 }
 
-static void bring_by_turn(sk_lead *l, job *x)
+static void bring_by_epoch(sk_lead *l, job *x)
 {
-    int turn = sk_turn(l->s, l->q * x->len, true), first = l->m->node_first[l->node];
-    x->packed = sk_common(turn, 0, l->q * x->len);
-    sk_copy(l->s, sk_send_block(l->c, 0), sk_common(turn, l->me * x->len, x->len));
+    int epoch = sk_epoch(l->s, l->q * x->len, true), first = l->m->node_first[l->node];
+    x->packed = sk_common(epoch, 0, l->q * x->len);
+    sk_copy(l->s, sk_send_block(l->c, 0), sk_common(epoch, l->me * x->len, x->len));
     sk_fence(l->s);
-    sk_publish(l->s, turn);
+    sk_post(l->s, epoch);
     if (l->c->rank == l->c->root)
         sk_row_take(l->s, &x->row, first, first + l->q, l->c->rank, x->packed);
     else if (l->mine >= 0)
-        sk_meet_mates(l->s, turn, 0, l->q);
+        sk_await_local(l->s, epoch, 0, l->q);
 }
 
 static void bring_by_messages(sk_lead *l, job *x)
@@ -55,8 +55,8 @@ static void bring_by_messages(sk_lead *l, job *x)
 static void in(sk_lead *l, void *ctx, int i)
 {
     (void)i;
-    if (l->turns)
-        bring_by_turn(l, ctx);
+    if (l->epochs)
+        bring_by_epoch(l, ctx);
     else
         bring_by_messages(l, ctx);
 }
@@ -84,7 +84,7 @@ static void out(sk_lead *l, void *ctx, int i)
     int p = l->c->nranks, first = l->m->node_first[l->node], after = first + l->q;
     if (l->c->rank != l->c->root)
         return;
-    if (l->turns) { /* my node's blocks are there already */
+    if (l->epochs) { /* my node's blocks are there already */
         sk_row_out(l->s, &x->row, 0, first, sk_span_cut(l->c->types, x->place, 0, first * x->len));
         sk_row_out(l->s, &x->row, after, p,
                    sk_span_cut(l->c->types, x->place, after * x->len, (p - after) * x->len));
@@ -96,9 +96,9 @@ static void out(sk_lead *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_lead l;
-    job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->mates}};
+    job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_turns(c)))
+    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_epochs(c)))
         return;
     if (c->rank == c->root)
         x.place = sk_lead_place(s, &x.row);

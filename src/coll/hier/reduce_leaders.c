@@ -47,7 +47,7 @@ static void out(sk_lead *l, void *ctx, int i)
 {
     sk_parts parts = parts_of(l, ctx, i);
     if (l->node == l->m->node[l->c->root])
-        sk_node_spread(l, &parts, SK_LEADERS, l->m->mate[l->c->root]);
+        sk_node_spread(l, &parts, SK_LEADERS, l->m->local_rank[l->c->root]);
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -55,7 +55,7 @@ static void build(sk_sched *s, const sk_call *c)
     sk_lead l;
     job x = {.n = sk_call_elems(c), .sum = sk_recv_elems(c, 0, sk_call_elems(c))};
     if (sk_call_bytes(c) == 0 ||
-        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_turns(c)))
+        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_epochs(c)))
         return;
     x.chunks = sk_lead_chunks(x.n, sk_lead_elems(c));
     if (l.mine >= 0 && c->rank != c->root)

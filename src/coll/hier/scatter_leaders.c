@@ -1,8 +1,8 @@
 /* scatter_leaders.c: the root, which leads its node, sends the blocks of every other node to the
- * leader there, which hands them to its mates.
+ * leader there, which hands them to its local ranks.
  * cost   that of a scatter to M leaders with the blocks of a node, and a pass through its memory
  * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
- * turns  where the blocks of a node have room in one; otherwise messages
+ * epochs  where the blocks of a node have room in one; otherwise messages
  * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
  *        the node at leaders, where they go on by messages */
 #include "coll/phase/leaders.h"
@@ -12,10 +12,10 @@ typedef struct job {
     sk_span place;  /* and whence they are sent */
     sk_span packed; /* at leaders: the blocks of the node */
     int64_t len;    /* of a block */
-    int turn;
+    int epoch;
 } job;
 
-static bool in_turns(const sk_call *c)
+static bool in_epochs(const sk_call *c)
 {
     return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
 }
@@ -28,19 +28,19 @@ static void in(sk_lead *l, void *ctx, int i)
         sk_row_in(l->s, &x->row, 0, l->c->nranks, x->place);
 }
 
-/* The root has the blocks of its node: while it sends the others it puts them where its mates look
+/* The root has the blocks of its node: while it sends the others it puts them where its local ranks look
  * for them. */
 static void choose_place(sk_lead *l, job *x)
 {
     int64_t bytes = l->q * x->len;
     bool root = l->c->rank == l->c->root;
-    sk_span bay = sk_bay(x->turn, 0, bytes);
+    sk_span slot = sk_slot(x->epoch, 0, bytes);
     if (root) {
         x->packed = sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, bytes);
-        if (l->turns)
-            sk_copy(l->s, x->packed, bay);
-    } else if (l->turns) {
-        x->packed = bay;
+        if (l->epochs)
+            sk_copy(l->s, x->packed, slot);
+    } else if (l->epochs) {
+        x->packed = slot;
     } else {
         x->packed = l->q == 1 ? sk_recv_block(l->c, 0) : sk_scratch(l->s, bytes);
     }
@@ -50,8 +50,8 @@ static void net(sk_lead *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->turns)
-        x->turn = sk_turn(l->s, l->q * x->len, false);
+    if (l->epochs)
+        x->epoch = sk_epoch(l->s, l->q * x->len, false);
     if (l->mine < 0)
         return;
     choose_place(l, x);
@@ -74,20 +74,20 @@ static void out(sk_lead *l, void *ctx, int i)
         sk_copy(l->s, sk_send_block(l->c, l->c->rank), mine);
     else if (l->mine >= 0 && l->q > 1)
         sk_copy(l->s, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len), mine);
-    if (!l->turns)
+    if (!l->epochs)
         sk_node_scatter(l, x->packed, mine);
     else if (l->mine >= 0)
-        sk_publish(l->s, x->turn);
+        sk_post(l->s, x->epoch);
     else
-        sk_take(l->s, sk_lead_rank(l, l->node, 0), sk_bay(x->turn, l->me * x->len, x->len), mine);
+        sk_take(l->s, sk_lead_rank(l, l->node, 0), sk_slot(x->epoch, l->me * x->len, x->len), mine);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_lead l;
-    job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->mates}};
+    job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_turns(c)))
+    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_epochs(c)))
         return;
     if (c->rank == c->root)
         x.place = sk_lead_place(s, &x.row);

@@ -46,14 +46,14 @@ static sk_span feed(const swap *w, int i)
 
 static void take_part(const swap *w)
 {
-    int n = w->n, me = w->me, mate = me ^ 1;
+    int n = w->n, me = w->me, local_rank = me ^ 1;
     bool feeds = n < w->p && me == n - 1;
 
     if (feeds)
         sk_recv(w->s, sk_parts_range(w->parts, n, w->p), n);
     sk_fence(w->s);
-    sk_send(w->s, block(w, me), mate);
-    sk_recv(w->s, block(w, mate), mate);
+    sk_send(w->s, block(w, me), local_rank);
+    sk_recv(w->s, block(w, local_rank), local_rank);
     for (int i = 1; i < n / 2; i++) {
         int peer = me % 2 == i % 2 ? (me + 1) % n : (me + n - 1) % n;
         sk_fence(w->s);

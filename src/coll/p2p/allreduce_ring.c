@@ -6,8 +6,8 @@
  * A share is combined in the order in which ranks stand on the ring, from another rank on for every
  * share: for operations that commute only. */
 #include "coll/algo.h"
-#include "coll/phase/reduce.h"
 #include "coll/phase/phases.h"
+#include "coll/phase/reduce.h"
 
 static bool fits(const sk_call *c)
 {

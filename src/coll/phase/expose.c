@@ -1,9 +1,9 @@
-/* phase_expose.c: single copy: what a rank shows to its mates as it lies in its own memory. */
+/* phase_export.c: single copy: what a rank shows to its local ranks as it lies in its own memory. */
 #include "coll/phase/share.h"
 
-bool sk_expose_fits(const sk_call *c)
+bool sk_single_copy_fits(const sk_call *c)
 {
-    return sk_share_fits(c) && c->direct && c->room >= SK_PLACE;
+    return sk_share_fits(c) && c->direct && c->room >= SK_EXPORT_BYTES;
 }
 
 sk_span sk_share_plain(sk_sched *s, const sk_call *c, sk_span user)
@@ -25,21 +25,21 @@ sk_span sk_share_plain_row(sk_sched *s, const sk_call *c)
     return all;
 }
 
-sk_span sk_share_place(int turn)
+sk_span sk_share_place(int epoch)
 {
-    return sk_bay(turn, 0, SK_PLACE);
+    return sk_slot(epoch, 0, SK_EXPORT_BYTES);
 }
 
-void sk_share_expose(sk_sched *s, int turn, sk_span what)
+void sk_share_export(sk_sched *s, int epoch, sk_span what)
 {
     sk_fence(s);
-    sk_expose(s, what, sk_share_place(turn));
+    sk_export(s, what, sk_share_place(epoch));
     sk_fence(s);
-    sk_publish(s, turn);
+    sk_post(s, epoch);
 }
 
-void sk_share_settle(sk_sched *s, int turn)
+void sk_share_quiesce(sk_sched *s, int epoch)
 {
     sk_fence(s);
-    sk_settle(s, turn);
+    sk_quiesce(s, epoch);
 }

@@ -118,7 +118,7 @@ static void append(const sk_inner *in, sk_sched *s, const sk_step *st)
     case SK_STEP_REDUCE:
         sk_reduce(s, outer(in, st->a), outer(in, st->b));
         break;
-    default: /* packets and turns are not for parts of a schedule */
+    default: /* packets and epochs are not for parts of a schedule */
         sk_sched_fail(s, SK_BADARG);
     }
 }

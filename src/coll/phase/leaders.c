@@ -9,7 +9,7 @@ bool sk_lead_fits(const sk_call *c)
 bool sk_lead_in_order(const sk_call *c)
 {
     for (int i = 0; i < c->nranks; i++)
-        if (c->machine->mates[i] != i)
+        if (c->machine->local_ranks[i] != i)
             return false;
     return true;
 }
@@ -33,16 +33,16 @@ int sk_lead_size(const sk_lead *l, int node)
     return size_of(l->m, node);
 }
 
-int sk_lead_mate(const sk_lead *l, int node, int j)
+int sk_lead_local_rank(const sk_lead *l, int node, int j)
 {
     if (l->root_leads && l->m->node[l->c->root] == node)
-        return l->m->mate[l->c->root];
+        return l->m->local_rank[l->c->root];
     return (int)((int64_t)j * size_of(l->m, node) / l->k);
 }
 
 int sk_lead_rank(const sk_lead *l, int node, int j)
 {
-    return l->m->mates[l->m->node_first[node] + sk_lead_mate(l, node, j)];
+    return l->m->local_ranks[l->m->node_first[node] + sk_lead_local_rank(l, node, j)];
 }
 
 static bool has_root(sk_coll coll)
@@ -61,21 +61,21 @@ static bool find_peers(sk_lead *l)
     return true;
 }
 
-bool sk_lead_begin(sk_lead *l, sk_sched *s, const sk_call *c, int leaders, bool turns)
+bool sk_lead_begin(sk_lead *l, sk_sched *s, const sk_call *c, int leaders, bool epochs)
 {
     const sk_machine *m = c->machine;
     *l = (sk_lead){.s = s, .c = c, .m = m, .k = leaders, .mine = -1, .arena = sk_arena_new()};
     l->node = m->node[c->rank];
-    l->me = m->mate[c->rank];
-    l->mates = (sk_team){.me = l->me, .ranks = sk_machine_mates(m, c->rank, &l->q)};
-    l->mates.n = l->q;
+    l->me = m->local_rank[c->rank];
+    l->local_ranks = (sk_team){.me = l->me, .ranks = sk_machine_local_ranks(m, c->rank, &l->q)};
+    l->local_ranks.n = l->q;
     l->root_leads = leaders == 1 && has_root(c->coll);
-    l->turns = turns && l->q > 1;
+    l->epochs = epochs && l->q > 1;
     /* Messages of a node's leaders to each other may come in another order of rounds at each of
      * them: beside the leaders' phase two nodes could wait for each other. */
-    l->beside = turns || leaders == 1;
+    l->beside = epochs || leaders == 1;
     for (int j = 0; j < leaders; j++)
-        if (sk_lead_mate(l, l->node, j) == l->me)
+        if (sk_lead_local_rank(l, l->node, j) == l->me)
             l->mine = j;
     if (l->arena && (l->mine < 0 || find_peers(l)))
         return true;
@@ -87,7 +87,7 @@ bool sk_lead_begin(sk_lead *l, sk_sched *s, const sk_call *c, int leaders, bool 
 void sk_lead_end(sk_lead *l)
 {
     sk_inner_end(&l->net);
-    sk_inner_end(&l->near);
+    sk_inner_end(&l->intra);
     sk_arena_free(l->arena);
 }
 

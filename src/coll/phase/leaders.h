@@ -2,13 +2,13 @@
  * themselves, then one leader per node (or several, each with a part of the data) with those of the
  * other nodes, then again the ranks of a node.
  *
- * Node phases go through turns where mates share memory, otherwise by messages; whoever uses them
+ * Node phases go through epochs where local ranks share memory, otherwise by messages; whoever uses them
  * does not see which. The leaders' phase is a whole algorithm among the leaders (phase_inner.h). */
 #ifndef SK_PHASE_LEADERS_H
 #define SK_PHASE_LEADERS_H
 
-#include "coll/phase/inner.h"
 #include "base/arena.h"
+#include "coll/phase/inner.h"
 
 /* Long messages go in chunks of about this many bytes: one is between the nodes while the next one
  * is collected and the last one handed out. */
@@ -18,17 +18,17 @@ typedef struct sk_lead {
     sk_sched *s;
     const sk_call *c;
     const sk_machine *m;
-    int node, q, me; /* my node, how many ranks it has, my number among them */
-    int k;           /* leaders of every node */
-    int mine;        /* which of them I am, or -1 */
-    bool root_leads; /* the root is the leader of its node */
-    bool turns;      /* on my node; never when I am alone there */
-    bool beside;     /* may a node phase stand in the rounds of the leaders' phase? */
-    sk_team mates;   /* of my node */
-    sk_team peers;   /* leaders with my number, one per node; nobody if I am none */
-    sk_inner net;    /* the leaders' phase under way */
-    sk_inner near;   /* a node phase made of messages */
-    sk_arena *arena; /* for the time of building */
+    int node, q, me;     /* my node, how many ranks it has, my number among them */
+    int k;               /* leaders of every node */
+    int mine;            /* which of them I am, or -1 */
+    bool root_leads;     /* the root is the leader of its node */
+    bool epochs;         /* on my node; never when I am alone there */
+    bool beside;         /* may a node phase stand in the rounds of the leaders' phase? */
+    sk_team local_ranks; /* of my node */
+    sk_team peers;       /* leaders with my number, one per node; nobody if I am none */
+    sk_inner net;        /* the leaders' phase under way */
+    sk_inner intra;      /* a node phase made of messages */
+    sk_arena *arena;     /* for the time of building */
 } sk_lead;
 
 /* ---- who leads ---- */
@@ -41,22 +41,22 @@ bool sk_lead_in_order(const sk_call *c);
 /* As many leaders as were asked for and as the smallest node has ranks. */
 int sk_lead_count(const sk_call *c);
 
-/* False, and the schedule is marked: out of memory. `turns`: mates share memory. */
-bool sk_lead_begin(sk_lead *l, sk_sched *s, const sk_call *c, int leaders, bool turns);
+/* False, and the schedule is marked: out of memory. `epochs`: local ranks share memory. */
+bool sk_lead_begin(sk_lead *l, sk_sched *s, const sk_call *c, int leaders, bool epochs);
 void sk_lead_end(sk_lead *l);
 
-/* Leader j of a node, by its number among its mates. It is the first of group j, when the mates
+/* Leader j of a node, by its number among its local ranks. It is the first of group j, when the local ranks
  * are dealt to the leaders in order, unless the root leads. */
-int sk_lead_mate(const sk_lead *l, int node, int j);
+int sk_lead_local_rank(const sk_lead *l, int node, int j);
 int sk_lead_rank(const sk_lead *l, int node, int j);
 int sk_lead_size(const sk_lead *l, int node); /* ranks of a node */
 
 /* ---- the three phases ----
  * in: the node's data to its leaders; net: start the leaders' phase in l->net, on the leaders; out:
- * the outcome to the mates. All three are called on all ranks, for each chunk, and may be NULL but
+ * the outcome to the local ranks. All three are called on all ranks, for each chunk, and may be NULL but
  * for net. `in` of the next chunk stands beside `net` of this one: its fences are sk_lead_fence. It
  * starts in the round in which `net` starts and `out` of the chunk before ends; one that would so
- * use turns of three chunks at once fences first. */
+ * use epochs of three chunks at once fences first. */
 typedef struct sk_lead_phases {
     void (*in)(sk_lead *l, void *ctx, int chunk);
     void (*net)(sk_lead *l, void *ctx, int chunk);
@@ -74,19 +74,19 @@ int64_t sk_lead_first(int64_t n, int chunks, int i);
 
 /* ---- node phases ---- */
 
-/* Part j of x stands at leader j, or at mate `from`, which then has the only part. After: at all
- * mates, or at mate `to`. */
-enum { SK_LEADERS = -1, SK_MATES = -1 };
+/* Part j of x stands at leader j, or at local rank `from`, which then has the only part. After: at all
+ * local ranks, or at local rank `to`. */
+enum { SK_LEADERS = -1, SK_LOCAL_RANKS = -1 };
 void sk_node_spread(sk_lead *l, const sk_parts *x, int from, int to);
 
-/* Run an inner call among some mates, beside the leaders' phase. */
+/* Run an inner call among some local ranks, beside the leaders' phase. */
 void sk_node_run(sk_lead *l, const sk_call *call, const sk_team *t, sk_span send, sk_span recv);
 
-/* Elements [first, first + n) of all mates' inputs are combined, part j of k ending in part j of
+/* Elements [first, first + n) of all local ranks' inputs are combined, part j of k ending in part j of
  * `to` at leader j. */
 void sk_node_reduce(sk_lead *l, int64_t first, int64_t n, sk_span to);
 
-/* A packed block of every mate, all of the same length, to the leader, who has room for them in
+/* A packed block of every local rank, all of the same length, to the leader, who has room for them in
  * `all`, and back. At the leader its own block stands in its place already. By messages only. */
 void sk_node_gather(sk_lead *l, sk_span mine, sk_span all);
 void sk_node_scatter(sk_lead *l, sk_span all, sk_span mine);
@@ -105,8 +105,8 @@ int64_t sk_lead_blocks_scratch(const sk_call *c);
 
 /* ---- reductions in chunks ---- */
 
-/* May node mates combine in turns? And how many elements have room in a chunk? */
-bool sk_lead_reduces_in_turns(const sk_call *c);
+/* May local ranks combine in epochs? And how many elements have room in a chunk? */
+bool sk_lead_reduces_in_epochs(const sk_call *c);
 int64_t sk_lead_elems(const sk_call *c);
 bool sk_lead_reduction_fits(const sk_call *c);
 int64_t sk_lead_reduction_scratch(const sk_call *c); /* of the inner algorithms */

@@ -1,7 +1,7 @@
 /* phase_pool.c: what stands where in a pool. */
 #include "coll/phase/pool.h"
 
-enum { LEAST_PIECE = 256 }; /* shorter pieces of longer blocks are not worth the turns */
+enum { LEAST_PIECE = 256 }; /* shorter pieces of longer blocks are not worth the epochs */
 
 static int64_t longest(const sk_call *c)
 {
@@ -23,17 +23,17 @@ int sk_pool_chunks(const sk_call *c)
     return piece > 0 ? sk_lead_chunks(longest(c), piece) : 1;
 }
 
-/* Deal the mates of every node to its leaders, in order. */
+/* Deal the local ranks of every node to its leaders, in order. */
 static void make_groups(sk_pool *x, const sk_lead *l, int *order)
 {
     int n = 0, g = 0;
     for (int j = 0; j < l->k; j++)
         for (int node = 0; node < l->m->nnodes; node++) {
-            int first = sk_lead_mate(l, node, j);
-            int end = j + 1 < l->k ? sk_lead_mate(l, node, j + 1) : sk_lead_size(l, node);
+            int first = sk_lead_local_rank(l, node, j);
+            int end = j + 1 < l->k ? sk_lead_local_rank(l, node, j + 1) : sk_lead_size(l, node);
             x->group[g++] = n;
             for (int i = first; i < end; i++, n++) {
-                order[n] = l->m->mates[l->m->node_first[node] + i];
+                order[n] = l->m->local_ranks[l->m->node_first[node] + i];
                 if (order[n] == l->c->rank)
                     x->mine = n;
             }
@@ -72,8 +72,8 @@ void sk_pool_turn_to(sk_pool *x, const sk_lead *l, int chunk)
 sk_span sk_pool_all(const sk_pool *x, const sk_lead *l, int chunk)
 {
     int64_t len = x->at[l->c->nranks];
-    if (l->turns)
-        return sk_common(x->turn[chunk % 2], 0, len);
+    if (l->epochs)
+        return sk_common(x->epoch[chunk % 2], 0, len);
     return sk_span_cut(l->c->types, x->own[chunk % 2], 0, len);
 }
 
@@ -87,7 +87,7 @@ void sk_pool_open(sk_pool *x, sk_lead *l)
     const sk_call *c = l->c;
     x->source = sk_send_block(c, 0);
     if (x->chunks == 1) {
-        if (!l->turns)
+        if (!l->epochs)
             x->own[0] = sk_lead_place(l->s, &x->row);
         return;
     }
@@ -95,7 +95,7 @@ void sk_pool_open(sk_pool *x, sk_lead *l)
     sk_copy(l->s, x->source, bytes);
     x->source = bytes;
     sk_pool_turn_to(x, l, 0); /* no chunk is longer than this one */
-    for (int i = 0; i < 2 && !l->turns; i++)
+    for (int i = 0; i < 2 && !l->epochs; i++)
         x->own[i] = sk_scratch(l->s, x->at[c->nranks]);
     if (!c->types[c->recv.type].contig)
         x->landing = sk_scratch(l->s, sk_row_bytes(&x->row, 0, c->nranks));

@@ -1,9 +1,9 @@
 /* phase_pool.h: the blocks of all ranks on their way through leaders, for allgather(v).
  *
- * The blocks stand in a row, group by group: those of the mates of leader 0 of every node, then
+ * The blocks stand in a row, group by group: those of the local ranks of leader 0 of every node, then
  * those of leader 1, and so on. So what a leader brings is one stretch, and what all leaders with
  * its number bring is one, too. The row, or a chunk of it, which is a piece of every block, stands
- * in a pool: the common bay of a turn, or memory of each rank. */
+ * in a pool: the common slot of an epoch, or memory of each rank. */
 #ifndef SK_PHASE_POOL_H
 #define SK_PHASE_POOL_H
 
@@ -17,13 +17,13 @@ typedef struct sk_pool {
     int64_t piece;          /* most bytes of a block in a chunk */
     int chunks;
     int mine;        /* number of my block in the row */
-    int turn[2];     /* of even and of odd chunks */
+    int epoch[2];    /* of even and of odd chunks */
     sk_span own[2];  /* or memory of my own, likewise */
     sk_span source;  /* my block, if need be as bytes that can be cut */
     sk_span landing; /* where all blocks are put together, if not in the user's blocks */
 } sk_pool;
 
-/* Bytes of every block that have room in a turn; 0: too few, or no shared memory. */
+/* Bytes of every block that have room in an epoch; 0: too few, or no shared memory. */
 int64_t sk_pool_piece(const sk_call *c);
 int sk_pool_chunks(const sk_call *c);
 

@@ -129,7 +129,7 @@ int sk_fold_first(const sk_fold *f, int member)
     return member < pairs ? 2 * member : member + pairs;
 }
 
-int sk_fold_mate(const sk_fold *f, int rank)
+int sk_fold_local_rank(const sk_fold *f, int rank)
 {
     return rank < 2 * (f->p - f->q) ? rank ^ 1 : -1;
 }
@@ -137,12 +137,12 @@ int sk_fold_mate(const sk_fold *f, int rank)
 int sk_fold_rank(const sk_fold *f, int member)
 {
     int low = sk_fold_first(f, member);
-    return sk_fold_mate(f, low) >= 0 && f->stay == low + 1 ? low + 1 : low;
+    return sk_fold_local_rank(f, low) >= 0 && f->stay == low + 1 ? low + 1 : low;
 }
 
 int sk_fold_member(const sk_fold *f, int rank)
 {
-    int member = sk_fold_mate(f, rank) >= 0 ? rank / 2 : rank - (f->p - f->q);
+    int member = sk_fold_local_rank(f, rank) >= 0 ? rank / 2 : rank - (f->p - f->q);
     return sk_fold_rank(f, member) == rank ? member : -1;
 }
 
@@ -154,16 +154,16 @@ void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes)
 
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)
 {
-    int me = a->c->rank, mate = sk_fold_mate(f, me);
-    if (mate < 0)
+    int me = a->c->rank, local_rank = sk_fold_local_rank(f, me);
+    if (local_rank < 0)
         return;
     if (sk_fold_member(f, me) < 0) {
-        sk_send(s, a->at, mate);
+        sk_send(s, a->at, local_rank);
     } else {
-        sk_acc_ready(s, a, 0, a->n, me < mate);
-        sk_recv(s, sk_acc_in(s, a), mate);
+        sk_acc_ready(s, a, 0, a->n, me < local_rank);
+        sk_recv(s, sk_acc_in(s, a), local_rank);
         sk_fence(s);
-        sk_acc_add(s, a, 0, a->n, me < mate);
+        sk_acc_add(s, a, 0, a->n, me < local_rank);
     }
     sk_fence(s);
 }

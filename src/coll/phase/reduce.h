@@ -66,9 +66,9 @@ typedef struct sk_fold {
 
 sk_fold sk_fold_of(const sk_call *c, int stay);
 int sk_fold_rank(const sk_fold *f, int member);
-int sk_fold_member(const sk_fold *f, int rank);  /* -1: handed over */
-int sk_fold_mate(const sk_fold *f, int rank);    /* the other of the pair; -1: not in a pair */
-int sk_fold_first(const sk_fold *f, int member); /* the lowest rank it stands for; member <= q */
+int sk_fold_member(const sk_fold *f, int rank);     /* -1: handed over */
+int sk_fold_local_rank(const sk_fold *f, int rank); /* the other of the pair; -1: not in a pair */
+int sk_fold_first(const sk_fold *f, int member);    /* the lowest rank it stands for; member <= q */
 
 /* Hand over, or take over and combine; ends with a fence. One round. */
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a);

@@ -28,7 +28,7 @@ sk_span sk_row_place(sk_sched *s, const sk_row *r, int lo, int hi)
     return run;
 }
 
-enum { TO_PLACE = -2, FROM_PLACE = -3 }; /* or the rank from whose bay; -1: the common one */
+enum { TO_PLACE = -2, FROM_PLACE = -3 }; /* or the rank from whose slot; -1: the common one */
 
 static void move(sk_sched *s, const sk_row *r, sk_span run, sk_span place, int64_t *at, int way)
 {
@@ -69,9 +69,9 @@ void sk_row_out(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place)
     move_all(s, r, lo, hi, place, FROM_PLACE);
 }
 
-void sk_row_take(sk_sched *s, const sk_row *r, int lo, int hi, int owner, sk_span bay)
+void sk_row_take(sk_sched *s, const sk_row *r, int lo, int hi, int owner, sk_span slot)
 {
-    move_all(s, r, lo, hi, bay, owner);
+    move_all(s, r, lo, hi, slot, owner);
 }
 
 sk_span sk_bytes_place(sk_sched *s, const sk_call *c, sk_span user)

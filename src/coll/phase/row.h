@@ -31,9 +31,9 @@ sk_span sk_row_place(sk_sched *s, const sk_row *r, int lo, int hi);
 void sk_row_in(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place);
 void sk_row_out(sk_sched *s, const sk_row *r, int lo, int hi, sk_span place);
 
-/* Bays are places, too: sk_row_in fills mine, or my part of the common one, and this takes the
+/* Slots are places, too: sk_row_in fills mine, or my part of the common one, and this takes the
  * blocks out of another's, or out of the common one (owner -1), in which they stand packed. */
-void sk_row_take(sk_sched *s, const sk_row *r, int lo, int hi, int owner, sk_span bay);
+void sk_row_take(sk_sched *s, const sk_row *r, int lo, int hi, int owner, sk_span slot);
 
 /* A span that may be cut anywhere: the given one if its type is contiguous, otherwise scratch of
  * the same length. sk_copy between the two drops out when they are the same. */

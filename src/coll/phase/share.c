@@ -1,4 +1,4 @@
-/* phase_share.c: how data is dealt out to turns, and blocks that have to be packed for it. */
+/* phase_share.c: how data is dealt out to epochs, and blocks that have to be packed for it. */
 #include "coll/phase/share.h"
 
 bool sk_share_fits(const sk_call *c)
@@ -16,10 +16,10 @@ bool sk_share_common(const sk_call *c, int64_t bytes)
     return sk_machine_crowded(c->machine) && bytes <= c->room && bytes <= SK_SHARE_COMMON;
 }
 
-void sk_share_meet(sk_sched *s, const sk_call *c, int turn)
+void sk_share_meet(sk_sched *s, const sk_call *c, int epoch)
 {
     if (sk_machine_crowded(c->machine))
-        sk_meet_mates(s, turn, 0, c->nranks);
+        sk_await_local(s, epoch, 0, c->nranks);
 }
 
 int64_t sk_share_scratch(int64_t n, int64_t block)
@@ -27,7 +27,7 @@ int64_t sk_share_scratch(int64_t n, int64_t block)
     return sk_room(n, sk_room(1, block));
 }
 
-/* ---- equal blocks dealt out to turns ---- */
+/* ---- equal blocks dealt out to epochs ---- */
 
 static int64_t pieces(int64_t all, int64_t piece)
 {
@@ -37,7 +37,7 @@ static int64_t pieces(int64_t all, int64_t piece)
 sk_deal sk_deal_out(const sk_call *c, int n, int64_t block)
 {
     int64_t most = sk_share_chunk(c, SK_SHARE_CHUNK);
-    if (n * block / most > SK_SHARE_TURNS)
+    if (n * block / most > SK_SHARE_EPOCHS)
         most = c->room;
     sk_deal d = {.block = block, .n = n, .per = 1, .cuts = 1, .part = block};
     if (block == 0 || n == 0)
@@ -54,11 +54,11 @@ sk_deal sk_deal_out(const sk_call *c, int n, int64_t block)
     return d;
 }
 
-sk_hand sk_deal_hand(const sk_deal *d, int64_t turn)
+sk_hand sk_deal_hand(const sk_deal *d, int64_t epoch)
 {
-    int64_t lo = d->cuts > 1 ? turn / d->cuts : turn * d->per;
+    int64_t lo = d->cuts > 1 ? epoch / d->cuts : epoch * d->per;
     int64_t hi = d->n - lo < d->per ? d->n : lo + d->per;
-    int64_t from = d->cuts > 1 ? turn % d->cuts * d->part : 0;
+    int64_t from = d->cuts > 1 ? epoch % d->cuts * d->part : 0;
     int64_t left = d->block - from;
     return (sk_hand){
         .lo = (int)lo, .hi = (int)hi, .from = from, .len = left < d->part ? left : d->part};
@@ -109,13 +109,13 @@ void sk_others_out(sk_sched *s, const sk_others *x)
         sk_row_out(s, &x->row, 0, x->n, x->copy);
 }
 
-void sk_others_deal(sk_sched *s, const sk_others *x, const sk_deal *d, sk_hand h, int turn)
+void sk_others_deal(sk_sched *s, const sk_others *x, const sk_deal *d, sk_hand h, int epoch)
 {
-    sk_span bay = sk_bay(turn, 0, (h.hi - h.lo) * h.len);
+    sk_span slot = sk_slot(epoch, 0, (h.hi - h.lo) * h.len);
     if (d->cuts > 1)
-        sk_copy(s, sk_span_cut(x->row.c->types, sk_others_block(x, h.lo), h.from, h.len), bay);
+        sk_copy(s, sk_span_cut(x->row.c->types, sk_others_block(x, h.lo), h.from, h.len), slot);
     else if (x->copy.len)
-        sk_copy(s, sk_span_cut(x->row.c->types, x->copy, h.lo * h.len, bay.len), bay);
+        sk_copy(s, sk_span_cut(x->row.c->types, x->copy, h.lo * h.len, slot.len), slot);
     else
-        sk_row_in(s, &x->row, h.lo, h.hi, bay);
+        sk_row_in(s, &x->row, h.lo, h.hi, slot);
 }

@@ -9,7 +9,7 @@ static const sk_type *type_of(const sk_call *c)
 
 bool sk_share_reduces(const sk_call *c, int n)
 {
-    return sk_share_fits(c) && c->builtin && sk_bay_room(type_of(c), 1) <= c->room / n;
+    return sk_share_fits(c) && c->builtin && sk_slot_room(type_of(c), 1) <= c->room / n;
 }
 
 bool sk_share_short(const sk_call *c)
@@ -36,20 +36,20 @@ int64_t sk_elems_bytes(const sk_call *c, int64_t n)
 
 int64_t sk_elems_each(const sk_call *c)
 {
-    int64_t least = sk_bay_room(type_of(c), 1);
+    int64_t least = sk_slot_room(type_of(c), 1);
     int64_t room = sk_share_chunk(c, SK_SHARE_FOLD) / c->nranks / SK_SHARE_LINE * SK_SHARE_LINE;
     return sk_elems_in(c, room > least ? room : least);
 }
 
-sk_span sk_elems_bay(const sk_call *c, int turn, int64_t at, int64_t n)
+sk_span sk_elems_slot(const sk_call *c, int epoch, int64_t at, int64_t n)
 {
-    return sk_bay_typed(c->types, c->send.type, turn, at, n);
+    return sk_slot_typed(c->types, c->send.type, epoch, at, n);
 }
 
-sk_span sk_elems_common(const sk_call *c, int turn, int64_t n)
+sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n)
 {
-    sk_span s = sk_elems_bay(c, turn, 0, n);
-    s.buf = sk_common(turn, 0, 0).buf;
+    sk_span s = sk_elems_slot(c, epoch, 0, n);
+    s.buf = sk_common(epoch, 0, 0).buf;
     return s;
 }
 
@@ -74,19 +74,19 @@ sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank)
 int sk_share_vector(sk_sched *s, const sk_call *c, bool all)
 {
     int64_t n = sk_call_elems(c);
-    int turn = sk_turn(s, sk_elems_bytes(c, n), all);
-    sk_copy(s, sk_send_elems(c, 0, n), sk_elems_bay(c, turn, 0, n));
+    int epoch = sk_epoch(s, sk_elems_bytes(c, n), all);
+    sk_copy(s, sk_send_elems(c, 0, n), sk_elems_slot(c, epoch, 0, n));
     sk_fence(s);
-    sk_publish(s, turn);
-    return turn;
+    sk_post(s, epoch);
+    return epoch;
 }
 
 static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
 {
     sk_stretch part = sk_share_part(c, n, c->rank);
     if (part.lo < part.hi)
-        sk_fold_mates(s, 0, c->nranks,
-                      sk_elems_cut(c, sk_elems_bay(c, from, 0, n), part.lo, part.hi - part.lo),
+        sk_fold_local(s, 0, c->nranks,
+                      sk_elems_cut(c, sk_elems_slot(c, from, 0, n), part.lo, part.hi - part.lo),
                       sk_elems_cut(c, sk_elems_common(c, to, n), part.lo, part.hi - part.lo));
 }
 
@@ -96,13 +96,13 @@ void sk_share_by_parts(sk_sched *s, const sk_call *c, int to)
     int64_t chunks = all / most + (all % most != 0);
     for (int64_t k = 0, first = 0; k < chunks; k++) {
         int64_t n = all / chunks + (k < all % chunks), room = sk_elems_bytes(c, n);
-        int in = sk_turn(s, room, true), out = sk_turn(s, room, true);
-        sk_copy(s, sk_send_elems(c, first, n), sk_elems_bay(c, in, 0, n));
+        int in = sk_epoch(s, room, true), out = sk_epoch(s, room, true);
+        sk_copy(s, sk_send_elems(c, first, n), sk_elems_slot(c, in, 0, n));
         sk_fence(s);
-        sk_publish(s, in);
+        sk_post(s, in);
         fold_part(s, c, in, out, n);
         sk_fence(s);
-        sk_publish(s, out);
+        sk_post(s, out);
         if (to < 0 || to == c->rank)
             sk_take(s, -1, sk_elems_common(c, out, n), sk_recv_elems(c, first, n));
         first += n;

@@ -1,27 +1,27 @@
-/* phase_share_reduce.h: reductions of ranks that all sit on one node. Bays hold elements as the
+/* phase_share_reduce.h: reductions of ranks that all sit on one node. Slots hold elements as the
  * type lays them out, because operations see whole elements. */
 #ifndef SK_PHASE_SHARE_REDUCE_H
 #define SK_PHASE_SHARE_REDUCE_H
 
 #include "coll/phase/share.h"
 
-/* As sk_share_fits; an operation of the standard; and a bay has room for n stretches of at least an
+/* As sk_share_fits; an operation of the standard; and a slot has room for n stretches of at least an
  * element each. */
 bool sk_share_reduces(const sk_call *c, int n);
 
-/* The whole vector in one turn, in which ranks combine what they need for themselves? */
+/* The whole vector in one epoch, in which ranks combine what they need for themselves? */
 bool sk_share_short(const sk_call *c);
 
 /* Elements that fit into so many bytes, at least one; the bytes that n elements take. */
 int64_t sk_elems_in(const sk_call *c, int64_t bytes);
 int64_t sk_elems_bytes(const sk_call *c, int64_t n);
 
-/* Elements of each of nranks stretches that stand in a bay, cache lines of their own each. */
+/* Elements of each of nranks stretches that stand in a slot, cache lines of their own each. */
 int64_t sk_elems_each(const sk_call *c);
 
-/* n elements from byte `at` of a bay on, in my own bay or another's, or in the common one. */
-sk_span sk_elems_bay(const sk_call *c, int turn, int64_t at, int64_t n);
-sk_span sk_elems_common(const sk_call *c, int turn, int64_t n);
+/* n elements from byte `at` of a slot on, in my own slot or another's, or in the common one. */
+sk_span sk_elems_slot(const sk_call *c, int epoch, int64_t at, int64_t n);
+sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n);
 
 /* Elements [lo, hi) of n: the part that a rank is to combine. Parts are whole cache lines. */
 typedef struct sk_stretch {
@@ -29,11 +29,11 @@ typedef struct sk_stretch {
 } sk_stretch;
 sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank);
 
-/* A short vector to my bay, published; returns the turn. `all`: every rank does this. */
+/* A short vector to my slot, posted; returns the epoch. `all`: every rank does this. */
 int sk_share_vector(sk_sched *s, const sk_call *c, bool all);
 
-/* A long vector, chunk by chunk: all vectors to bays, each rank combines its part into the common
- * bay, and all, or only `to`, take the result from there. to < 0: all. Two turns for each chunk. */
+/* A long vector, chunk by chunk: all vectors to slots, each rank combines its part into the common
+ * slot, and all, or only `to`, take the result from there. to < 0: all. Two epochs for each chunk. */
 void sk_share_by_parts(sk_sched *s, const sk_call *c, int to);
 
 #endif

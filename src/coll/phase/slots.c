@@ -1,13 +1,13 @@
-/* phase_slots.c: blocks of unknown sizes through slots of one size.
+/* phase_cells.c: blocks of unknown sizes through cells of one size.
  *
  * A long block is a message from where it lies, and to where it should be, unless it is not
  * contiguous there, or is about to be overwritten because the call is in place: then it goes by way
  * of a packed copy. */
 #include "coll/phase/share.h"
 
-int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
+int64_t sk_cell_size(const sk_call *c, int n, int64_t most)
 {
-    int64_t lines = (c->room < SK_SHARE_SLOTS ? c->room : SK_SHARE_SLOTS) / n / SK_SHARE_LINE;
+    int64_t lines = (c->room < SK_SHARE_CELLS ? c->room : SK_SHARE_CELLS) / n / SK_SHARE_LINE;
     if (lines > most / SK_SHARE_LINE)
         lines = most / SK_SHARE_LINE;
     if (lines > 1 && n > 1 && lines % 2 == 0)
@@ -16,9 +16,9 @@ int64_t sk_slot_size(const sk_call *c, int n, int64_t most)
 }
 
 typedef struct walk { /* over the blocks of a lane */
-    const sk_slot_row *lane;
-    int64_t size;   /* of a slot, the longest */
-    int64_t near;   /* of a near message, the longest */
+    const sk_cell_row *lane;
+    int64_t size;   /* of a cell, the longest */
+    int64_t intra;  /* of a near message, the longest */
     bool rewritten; /* the blocks may be overwritten meanwhile */
     sk_span copy;   /* of the blocks that need one */
     int64_t at;     /* how far it is used */
@@ -57,19 +57,19 @@ static bool walk_on(walk *w)
     return true;
 }
 
-static int64_t longest(const sk_slots *x)
+static int64_t longest(const sk_cells *x)
 {
     int64_t most = 0;
-    for (int i = 0; i < SK_SLOT_SIZES; i++)
+    for (int i = 0; i < SK_CELL_SIZES; i++)
         most = x->size[i] > most ? x->size[i] : most;
     return most;
 }
 
-static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, bool rewritten)
+static walk walk_of(sk_sched *s, const sk_cell_row *lane, const sk_cells *x, bool rewritten)
 {
     walk w = {.lane = lane,
               .size = longest(x),
-              .near = x->near ? x->near : INT64_MAX,
+              .intra = x->intra ? x->intra : INT64_MAX,
               .rewritten = rewritten};
     while (walk_on(&w))
         ;
@@ -79,8 +79,8 @@ static walk walk_of(sk_sched *s, const sk_slot_row *lane, const sk_slots *x, boo
     return w;
 }
 
-/* Which size of slots the current block has. */
-static int size_of(const walk *w, const sk_slots *x)
+/* Which size of cells the current block has. */
+static int size_of(const walk *w, const sk_cells *x)
 {
     int i = 0;
     while (w->user.len > x->size[i])
@@ -88,10 +88,10 @@ static int size_of(const walk *w, const sk_slots *x)
     return i;
 }
 
-static sk_span slot_of(const walk *w, const sk_slots *x, const int *turn, int64_t i)
+static sk_span cell_of(const walk *w, const sk_cells *x, const int *epoch, int64_t i)
 {
     int k = size_of(w, x);
-    return sk_bay(turn[k], i * x->size[k], w->user.len);
+    return sk_slot(epoch[k], i * x->size[k], w->user.len);
 }
 
 static void copy_long(sk_sched *s, walk *w)
@@ -102,7 +102,7 @@ static void copy_long(sk_sched *s, walk *w)
     walk_back(w);
 }
 
-static bool has_any(walk *w, const sk_slots *x, int size)
+static bool has_any(walk *w, const sk_cells *x, int size)
 {
     bool any = false;
     for (; walk_on(w);)
@@ -111,26 +111,26 @@ static bool has_any(walk *w, const sk_slots *x, int size)
     return any;
 }
 
-static void fill(sk_sched *s, walk *w, const sk_slots *x, const int *turn, int size)
+static void fill(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, int size)
 {
     for (; walk_on(w);)
         if (!is_long(w) && size_of(w, x) == size)
-            sk_copy(s, w->user, slot_of(w, x, turn, w->i - 1));
+            sk_copy(s, w->user, cell_of(w, x, epoch, w->i - 1));
     walk_back(w);
 }
 
-/* In the order of turns, no more than two of them at once. */
-static void fill_all(sk_sched *s, walk *w, const sk_slots *x, const int *turn, bool all)
+/* In the order of epochs, no more than two of them at once. */
+static void fill_all(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, bool all)
 {
     int last = -1;
-    for (int i = 0; i < SK_SLOT_SIZES && x->size[i]; i++) {
+    for (int i = 0; i < SK_CELL_SIZES && x->size[i]; i++) {
         if (!all && !has_any(w, x, i))
             continue;
         if (last >= 0 && i > last + 1)
             sk_fence(s);
-        fill(s, w, x, turn, i);
+        fill(s, w, x, epoch, i);
         sk_fence(s);
-        sk_publish(s, turn[i]);
+        sk_post(s, epoch[i]);
         last = i;
     }
     if (last < 0)
@@ -141,38 +141,38 @@ static void send_long(sk_sched *s, walk *w)
 {
     for (; walk_on(w);)
         if (is_long(w))
-            (w->user.len > w->near ? sk_send : sk_send_near)(s, w->place, w->peer);
+            (w->user.len > w->intra ? sk_send : sk_send_intra)(s, w->place, w->peer);
     walk_back(w);
 }
 
-static void empty(sk_sched *s, walk *w, const sk_slots *x, const int *turn)
+static void empty(sk_sched *s, walk *w, const sk_cells *x, const int *epoch)
 {
     for (; walk_on(w);) {
-        int64_t i = x->nslots > 1 ? x->slot - (w->i - 1) : 0;
+        int64_t i = x->nslots > 1 ? x->cell - (w->i - 1) : 0;
         if (is_long(w))
-            (w->user.len > w->near ? sk_recv : sk_recv_near)(s, w->place, w->peer);
+            (w->user.len > w->intra ? sk_recv : sk_recv_intra)(s, w->place, w->peer);
         else
-            sk_take(s, w->peer, slot_of(w, x, turn, i), w->user);
+            sk_take(s, w->peer, cell_of(w, x, epoch, i), w->user);
     }
     walk_back(w);
 }
 
-void sk_slots_exchange(sk_sched *s, const sk_call *c, const sk_slots *x, sk_span own,
+void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span own,
                        sk_span own_to)
 {
     bool all = x->out.n > 0 && x->in.n > 0;
-    int turn[SK_SLOT_SIZES] = {0}, nsizes = 0;
-    for (; nsizes < SK_SLOT_SIZES && x->size[nsizes]; nsizes++)
-        turn[nsizes] = sk_turn(s, x->nslots * x->size[nsizes], all);
+    int epoch[SK_CELL_SIZES] = {0}, nsizes = 0;
+    for (; nsizes < SK_CELL_SIZES && x->size[nsizes]; nsizes++)
+        epoch[nsizes] = sk_epoch(s, x->nslots * x->size[nsizes], all);
     walk out = walk_of(s, &x->out, x, all && c->in_place);
     walk in = walk_of(s, &x->in, x, false);
     copy_long(s, &out);
-    fill_all(s, &out, x, turn, all);
+    fill_all(s, &out, x, epoch, all);
     sk_copy(s, own, own_to);
     if (all)
-        sk_share_meet(s, c, turn[nsizes - 1]);
+        sk_share_meet(s, c, epoch[nsizes - 1]);
     send_long(s, &out);
-    empty(s, &in, x, turn);
+    empty(s, &in, x, epoch);
     sk_fence(s);
     while (walk_on(&in))
         if (is_long(&in))

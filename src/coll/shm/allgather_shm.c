@@ -1,8 +1,8 @@
-/* allgather_shared.c: every rank copies its block to shared memory, and all blocks out of it;
+/* allgather_shm.c: every rank copies its block to shared memory, and all blocks out of it;
  * allgather and allgatherv.
  * cost   2 copies of a byte    good for  one node
- * turns  1, or one for each chunk of the longest block
- * steps  3 by way of the common bay; otherwise p+1 for each chunk
+ * epochs  1, or one for each chunk of the longest block
+ * steps  3 by way of the common slot; otherwise p+1 for each chunk
  * scratch  the blocks, where they are cut and the user's type is not contiguous */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -11,14 +11,14 @@
 static void build_common(sk_sched *s, const sk_call *c, const sk_row *all, int64_t bytes)
 {
     sk_span mine = sk_send_block(c, 0);
-    int turn = sk_turn(s, bytes, true);
-    sk_copy(s, mine, sk_common(turn, sk_row_bytes(all, 0, c->rank), mine.len));
+    int epoch = sk_epoch(s, bytes, true);
+    sk_copy(s, mine, sk_common(epoch, sk_row_bytes(all, 0, c->rank), mine.len));
     sk_fence(s);
-    sk_publish(s, turn);
-    sk_row_take(s, all, 0, c->nranks, -1, sk_common(turn, 0, bytes));
+    sk_post(s, epoch);
+    sk_row_take(s, all, 0, c->nranks, -1, sk_common(epoch, 0, bytes));
 }
 
-/* The part of a block that this turn holds; short blocks end before others. */
+/* The part of a block that this epoch holds; short blocks end before others. */
 static sk_span part_of(const sk_call *c, sk_span block, sk_hand h)
 {
     int64_t left = block.len > h.from ? block.len - h.from : 0;
@@ -26,7 +26,7 @@ static sk_span part_of(const sk_call *c, sk_span block, sk_hand h)
                        left < h.len ? left : h.len);
 }
 
-static void build_bays(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_slots(sk_sched *s, const sk_call *c, const sk_deal *deal)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     sk_span user = sk_send_block(c, 0), mine = user;
@@ -37,17 +37,17 @@ static void build_bays(sk_sched *s, const sk_call *c, const sk_deal *deal)
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
         sk_hand h = sk_deal_hand(deal, k);
-        int turn = sk_turn(s, h.len, true);
+        int epoch = sk_epoch(s, h.len, true);
         sk_span part = part_of(c, mine, h);
-        sk_copy(s, part, sk_bay(turn, 0, part.len));
+        sk_copy(s, part, sk_slot(epoch, 0, part.len));
         sk_fence(s);
-        sk_publish(s, turn);
+        sk_post(s, epoch);
         if (k == 0)
             sk_copy(s, user, sk_recv_block(c, c->rank));
-        sk_share_meet(s, c, turn);
+        sk_share_meet(s, c, epoch);
         for (int i = 0; i < from.n; i++) {
             sk_span to = part_of(c, sk_others_block(&from, i), h);
-            sk_take(s, sk_others_rank(&from, i), sk_bay(turn, 0, to.len), to);
+            sk_take(s, sk_others_rank(&from, i), sk_slot(epoch, 0, to.len), to);
         }
     }
     sk_fence(s);
@@ -72,7 +72,7 @@ static void build(sk_sched *s, const sk_call *c)
     if (bytes > 0 && sk_share_common(c, bytes))
         build_common(s, c, &all, bytes);
     else
-        build_bays(s, c, &deal);
+        build_slots(s, c, &deal);
 }
 
 static int64_t scratch(const sk_call *c)
@@ -85,10 +85,10 @@ static int64_t scratch(const sk_call *c)
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
-        .name = "shared", .coll = (COLL),                                                          \
+        .name = "shm", .coll = (COLL),                                                             \
         .about = "all blocks through shared memory to all, in chunks; one node",                   \
         .fits = sk_share_fits, .scratch = scratch, .build = build,                                 \
     }
 
-const sk_algo sk_allgather_shared = SHARED(SK_ALLGATHER);
-const sk_algo sk_allgatherv_shared = SHARED(SK_ALLGATHERV);
+const sk_algo sk_allgather_shm = SHARED(SK_ALLGATHER);
+const sk_algo sk_allgatherv_shm = SHARED(SK_ALLGATHERV);

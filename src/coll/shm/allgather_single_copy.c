@@ -1,7 +1,7 @@
-/* allgather_exposed.c: every rank says where its block lies and reads those of the others;
+/* allgather_single_copy.c: every rank says where its block lies and reads those of the others;
  * allgather and allgatherv.
  * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
- * turns  1    steps  p+3
+ * epochs  1    steps  p+3
  * scratch  the blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -11,13 +11,13 @@ static void build(sk_sched *s, const sk_call *c)
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     sk_span user = sk_send_block(c, 0);
     sk_others_loosen(s, &from, false);
-    int turn = sk_turn(s, SK_PLACE, true);
-    sk_share_expose(s, turn, sk_share_plain(s, c, user));
+    int epoch = sk_epoch(s, SK_EXPORT_BYTES, true);
+    sk_share_export(s, epoch, sk_share_plain(s, c, user));
     sk_copy(s, user, sk_recv_block(c, c->rank));
-    sk_share_meet(s, c, turn);
+    sk_share_meet(s, c, epoch);
     for (int i = 0; i < from.n; i++)
-        sk_read(s, sk_others_rank(&from, i), sk_share_place(turn), 0, sk_others_block(&from, i));
-    sk_share_settle(s, turn);
+        sk_read(s, sk_others_rank(&from, i), sk_share_place(epoch), 0, sk_others_block(&from, i));
+    sk_share_quiesce(s, epoch);
     sk_others_out(s, &from);
 }
 
@@ -28,12 +28,12 @@ static int64_t scratch(const sk_call *c)
     return sk_share_scratch(1, bytes) + sk_share_scratch(1, 1); /* rounded up twice */
 }
 
-#define EXPOSED(COLL)                                                                              \
+#define SINGLE_COPY(COLL)                                                                          \
     {                                                                                              \
-        .name = "exposed", .coll = (COLL),                                                         \
+        .name = "single-copy", .coll = (COLL),                                                     \
         .about = "all read the blocks in each other's memory; one node, long blocks",              \
-        .fits = sk_expose_fits, .scratch = scratch, .build = build,                                \
+        .fits = sk_single_copy_fits, .scratch = scratch, .build = build,                           \
     }
 
-const sk_algo sk_allgather_exposed = EXPOSED(SK_ALLGATHER);
-const sk_algo sk_allgatherv_exposed = EXPOSED(SK_ALLGATHERV);
+const sk_algo sk_allgather_single_copy = SINGLE_COPY(SK_ALLGATHER);
+const sk_algo sk_allgatherv_single_copy = SINGLE_COPY(SK_ALLGATHERV);

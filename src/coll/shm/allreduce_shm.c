@@ -1,7 +1,7 @@
-/* allreduce_shared.c: every rank copies its vector to its bay, all combine what stands there.
+/* allreduce_shm.c: every rank copies its vector to its slot, all combine what stands there.
  * cost   short: 1 copy, and p vectors combined by every rank, or by one for all
  *        long: 1 copy in, 1 vector's worth combined by every rank (a part of each), 1 copy out
- * turns  1; long: 2 for each chunk    steps  3; long: 5 for each chunk
+ * epochs  1; long: 2 for each chunk    steps  3; long: 5 for each chunk
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
 #include "coll/algo.h"
 #include "coll/phase/share_reduce.h"
@@ -20,12 +20,12 @@ static void build(sk_sched *s, const sk_call *c)
         sk_share_by_parts(s, c, -1);
         return;
     }
-    int turn = sk_share_vector(s, c, true);
-    sk_join_mates(s, sk_elems_bay(c, turn, 0, n), sk_recv_elems(c, 0, n));
+    int epoch = sk_share_vector(s, c, true);
+    sk_join_local(s, sk_elems_slot(c, epoch, 0, n), sk_recv_elems(c, 0, n));
 }
 
-const sk_algo sk_allreduce_shared = {
-    .name = "shared",
+const sk_algo sk_allreduce_shm = {
+    .name = "shm",
     .coll = SK_ALLREDUCE,
     .about = "vectors in shared memory, every rank combines a part; one node",
     .fits = fits,

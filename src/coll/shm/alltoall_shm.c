@@ -1,21 +1,21 @@
-/* alltoall_shared.c: every rank copies the others' blocks to its bay, and its own out of theirs.
+/* alltoall_shm.c: every rank copies the others' blocks to its slot, and its own out of theirs.
  * cost   2 copies of a byte    good for  one node, short and medium blocks
- * turns  1, or one for every 16 KiB that a rank sends (where ranks share cores: for every room)
- * steps  2 to fill a turn, one for each block to empty it
- * scratch  what is sent, in place with several turns; all blocks, where they are cut and the user's
+ * epochs  1, or one for every 16 KiB that a rank sends (where ranks share cores: for every room)
+ * steps  2 to fill an epoch, one for each block to empty it
+ * scratch  what is sent, in place with several epochs; all blocks, where they are cut and the user's
  *          type is not contiguous
  *
- * Several turns hold whole blocks for one rank after the other, from the next one on, not a part of
+ * Several epochs hold whole blocks for one rank after the other, from the next one on, not a part of
  * each block: long stretches, and nothing is cut that need not be. */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
 
 /* The i-th rank after me has me as its (p-2-i)th. */
-static void empty(sk_sched *s, const sk_others *from, sk_hand h, int turn)
+static void empty(sk_sched *s, const sk_others *from, sk_hand h, int epoch)
 {
     for (int k = h.hi - 1; k >= h.lo; k--) {
         int i = from->n - 1 - k;
-        sk_take(s, sk_others_rank(from, i), sk_bay(turn, (k - h.lo) * h.len, h.len),
+        sk_take(s, sk_others_rank(from, i), sk_slot(epoch, (k - h.lo) * h.len, h.len),
                 sk_span_cut(from->row.c->types, sk_others_block(from, i), h.from, h.len));
     }
 }
@@ -32,14 +32,14 @@ static void build(sk_sched *s, const sk_call *c)
     sk_fence(s);
     for (int64_t k = 0; k < deal.nturns; k++) {
         sk_hand h = sk_deal_hand(&deal, k);
-        int turn = sk_turn(s, (h.hi - h.lo) * h.len, true);
-        sk_others_deal(s, &to, &deal, h, turn);
+        int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, true);
+        sk_others_deal(s, &to, &deal, h, epoch);
         sk_fence(s);
-        sk_publish(s, turn);
+        sk_post(s, epoch);
         if (k == 0)
             sk_copy(s, sk_send_block(c, c->rank), sk_recv_block(c, c->rank));
-        sk_share_meet(s, c, turn);
-        empty(s, &from, h, turn);
+        sk_share_meet(s, c, epoch);
+        empty(s, &from, h, epoch);
     }
     sk_fence(s);
     sk_others_out(s, &from);
@@ -52,8 +52,8 @@ static int64_t scratch(const sk_call *c)
     return sk_share_scratch(copies * deal.n, deal.block);
 }
 
-const sk_algo sk_alltoall_shared = {
-    .name = "shared",
+const sk_algo sk_alltoall_shm = {
+    .name = "shm",
     .coll = SK_ALLTOALL,
     .about = "all blocks through shared memory, in chunks; one node, short and medium blocks",
     .fits = sk_share_fits,

@@ -1,6 +1,6 @@
-/* alltoall_exposed.c: every rank says where its blocks lie and reads its own from the others.
+/* alltoall_single_copy.c: every rank says where its blocks lie and reads its own from the others.
  * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
- * turns  1    steps  p+3
+ * epochs  1    steps  p+3
  * scratch  what is sent, in place; all blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -12,14 +12,14 @@ static void build(sk_sched *s, const sk_call *c)
     if (block == 0)
         return;
     sk_others_loosen(s, &from, false);
-    int turn = sk_turn(s, SK_PLACE, true);
-    sk_share_expose(s, turn, sk_share_plain_row(s, c));
+    int epoch = sk_epoch(s, SK_EXPORT_BYTES, true);
+    sk_share_export(s, epoch, sk_share_plain_row(s, c));
     sk_copy(s, sk_send_block(c, c->rank), sk_recv_block(c, c->rank));
-    sk_share_meet(s, c, turn);
+    sk_share_meet(s, c, epoch);
     for (int i = 0; i < from.n; i++)
-        sk_read(s, sk_others_rank(&from, i), sk_share_place(turn), c->rank * block,
+        sk_read(s, sk_others_rank(&from, i), sk_share_place(epoch), c->rank * block,
                 sk_others_block(&from, i));
-    sk_share_settle(s, turn);
+    sk_share_quiesce(s, epoch);
     sk_others_out(s, &from);
 }
 
@@ -28,11 +28,11 @@ static int64_t scratch(const sk_call *c)
     return sk_share_scratch(2 * (int64_t)c->nranks - 1, sk_call_bytes(c));
 }
 
-const sk_algo sk_alltoall_exposed = {
-    .name = "exposed",
+const sk_algo sk_alltoall_single_copy = {
+    .name = "single-copy",
     .coll = SK_ALLTOALL,
     .about = "each reads its blocks in the memory of all; one node, long blocks",
-    .fits = sk_expose_fits,
+    .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
 };

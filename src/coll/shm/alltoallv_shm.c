@@ -1,39 +1,39 @@
-/* alltoallv_shared.c: every bay has a slot for each of the other ranks; long blocks are near
- * messages, or the host's if mates cannot read each other's memory and all together would go
+/* alltoallv_shm.c: every slot has a cell for each of the other ranks; long blocks are near
+ * messages, or the host's if local ranks cannot read each other's memory and all together would go
  * through every cache; alltoallv and alltoallw. cost   2 copies of a byte    good for  one node
- * turns  1    steps  2 for each block, and 2 or 3
+ * epochs  1    steps  2 for each block, and 2 or 3
  * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
 
-/* Bays, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
+/* Slots, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
 enum { NEAR = 48 };
 
-static int64_t slot_size(const sk_call *c)
+static int64_t cell_size(const sk_call *c)
 {
-    return sk_slot_size(c, c->nranks - 1, SK_SHARE_SLOT);
+    return sk_cell_size(c, c->nranks - 1, SK_SHARE_CELL);
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_fits(c) && slot_size(c) > 0;
+    return sk_share_fits(c) && cell_size(c) > 0;
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
-    sk_slots x = {.nslots = n, .slot = n - 1, .size = {slot_size(c)}};
-    x.near = c->direct ? 0 : NEAR * c->room / n;
-    x.out = (sk_slot_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
-    x.in = (sk_slot_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
-    sk_slots_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));
+    sk_cells x = {.nslots = n, .cell = n - 1, .size = {cell_size(c)}};
+    x.intra = c->direct ? 0 : NEAR * c->room / n;
+    x.out = (sk_cell_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
+    x.in = (sk_cell_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
+    sk_cells_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));
 }
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
-        .name = "shared", .coll = (COLL), .about = "through shared memory; one node",              \
-        .fits = fits, .build = build,                                                              \
+        .name = "shm", .coll = (COLL), .about = "through shared memory; one node", .fits = fits,   \
+        .build = build,                                                                            \
     }
 
-const sk_algo sk_alltoallv_shared = SHARED(SK_ALLTOALLV);
-const sk_algo sk_alltoallw_shared = SHARED(SK_ALLTOALLW);
+const sk_algo sk_alltoallv_shm = SHARED(SK_ALLTOALLV);
+const sk_algo sk_alltoallw_shm = SHARED(SK_ALLTOALLW);

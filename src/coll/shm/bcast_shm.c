@@ -1,9 +1,9 @@
-/* bcast_shared.c: the root copies the message to its bay, the others copy it out.
+/* bcast_shm.c: the root copies the message to its slot, the others copy it out.
  * cost   2 copies of a byte, which overlap for long messages    good for  one node
- * turns  1, or one for each chunk    steps  2 for each chunk
+ * epochs  1, or one for each chunk    steps  2 for each chunk
  * scratch  the message, where it is cut and the user's type is not contiguous
  *
- * Only the root publishes, so it is gone before the others have come. */
+ * Only the root posts, so it is gone before the others have come. */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
 
@@ -18,15 +18,16 @@ static void build(sk_sched *s, const sk_call *c)
     sk_fence(s);
     for (int64_t k = 0; k < deal.nturns; k++) {
         sk_hand h = sk_deal_hand(&deal, k);
-        int turn = sk_turn(s, h.len, false);
-        sk_span part = sk_span_cut(c->types, message, h.from, h.len), bay = sk_bay(turn, 0, h.len);
+        int epoch = sk_epoch(s, h.len, false);
+        sk_span part = sk_span_cut(c->types, message, h.from, h.len),
+                slot = sk_slot(epoch, 0, h.len);
         if (root)
-            sk_copy(s, part, bay);
+            sk_copy(s, part, slot);
         else
-            sk_take(s, c->root, bay, part);
+            sk_take(s, c->root, slot, part);
         sk_fence(s);
         if (root)
-            sk_publish(s, turn);
+            sk_post(s, epoch);
     }
     if (!root)
         sk_copy(s, message, user);
@@ -38,8 +39,8 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_share_scratch(1, deal.block) : 0;
 }
 
-const sk_algo sk_bcast_shared = {
-    .name = "shared",
+const sk_algo sk_bcast_shm = {
+    .name = "shm",
     .coll = SK_BCAST,
     .about = "the root's message through shared memory, in chunks; one node",
     .fits = sk_share_fits,

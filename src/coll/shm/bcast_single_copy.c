@@ -1,6 +1,6 @@
-/* bcast_exposed.c: the root says where the message lies, the others read it from there.
+/* bcast_single_copy.c: the root says where the message lies, the others read it from there.
  * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
- * turns  1    steps  3
+ * epochs  1    steps  3
  * scratch  the message, where the user's type is not contiguous */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -10,14 +10,14 @@ static void build(sk_sched *s, const sk_call *c)
     sk_span user = sk_recv_block(c, 0);
     if (user.len == 0)
         return;
-    int turn = sk_turn(s, SK_PLACE, false);
+    int epoch = sk_epoch(s, SK_EXPORT_BYTES, false);
     if (c->rank == c->root) {
-        sk_share_expose(s, turn, sk_share_plain(s, c, user));
-        sk_share_settle(s, turn);
+        sk_share_export(s, epoch, sk_share_plain(s, c, user));
+        sk_share_quiesce(s, epoch);
         return;
     }
     sk_span place = sk_bytes_place(s, c, user);
-    sk_read(s, c->root, sk_share_place(turn), 0, place);
+    sk_read(s, c->root, sk_share_place(epoch), 0, place);
     sk_fence(s);
     sk_copy(s, place, user);
 }
@@ -27,11 +27,11 @@ static int64_t scratch(const sk_call *c)
     return sk_share_scratch(1, sk_call_bytes(c));
 }
 
-const sk_algo sk_bcast_exposed = {
-    .name = "exposed",
+const sk_algo sk_bcast_single_copy = {
+    .name = "single-copy",
     .coll = SK_BCAST,
     .about = "all read the message in the root's memory; one node, long messages",
-    .fits = sk_expose_fits,
+    .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
 };

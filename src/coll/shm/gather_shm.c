@@ -1,7 +1,7 @@
-/* gather_shared.c: every rank copies its block to its bay, the root copies all of them out.
+/* gather_shm.c: every rank copies its block to its slot, the root copies all of them out.
  * cost   2 copies of a byte    good for  one node
- * turns  1, or one for each chunk of a block    steps  2 for each chunk; p-1 at the root, or 3 by
- *        way of the common bay
+ * epochs  1, or one for each chunk of a block    steps  2 for each chunk; p-1 at the root, or 3 by
+ *        way of the common slot
  * scratch  a block, or all at the root, where they are cut and the user's type is not contiguous
  *
  * Nobody but the root waits for anything. */
@@ -13,15 +13,15 @@ static void build_common(sk_sched *s, const sk_call *c)
 {
     sk_others all = sk_others_of(c, SK_RECV, c->root);
     int64_t block = sk_call_bytes(c), bytes = all.n * block;
-    int turn = sk_turn(s, bytes, true);
+    int epoch = sk_epoch(s, bytes, true);
     if (c->rank != c->root)
         sk_copy(s, sk_send_block(c, 0),
-                sk_common(turn, sk_others_find(&all, c->rank) * block, block));
+                sk_common(epoch, sk_others_find(&all, c->rank) * block, block));
     sk_fence(s);
-    sk_publish(s, turn);
+    sk_post(s, epoch);
     if (c->rank != c->root)
         return;
-    sk_row_take(s, &all.row, 0, all.n, -1, sk_common(turn, 0, bytes));
+    sk_row_take(s, &all.row, 0, all.n, -1, sk_common(epoch, 0, bytes));
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
 }
 
@@ -33,9 +33,9 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_deal *deal)
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
     for (int64_t k = 0; k < deal->nturns; k++) {
         sk_hand h = sk_deal_hand(deal, k);
-        int turn = sk_turn(s, h.len, false);
+        int epoch = sk_epoch(s, h.len, false);
         for (int i = 0; i < from.n; i++)
-            sk_take(s, sk_others_rank(&from, i), sk_bay(turn, 0, h.len),
+            sk_take(s, sk_others_rank(&from, i), sk_slot(epoch, 0, h.len),
                     sk_span_cut(c->types, sk_others_block(&from, i), h.from, h.len));
         sk_fence(s);
     }
@@ -48,10 +48,10 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
         sk_hand h = sk_deal_hand(deal, k);
-        int turn = sk_turn(s, h.len, false);
-        sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_bay(turn, 0, h.len));
+        int epoch = sk_epoch(s, h.len, false);
+        sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_slot(epoch, 0, h.len));
         sk_fence(s);
-        sk_publish(s, turn);
+        sk_post(s, epoch);
     }
 }
 
@@ -73,8 +73,8 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_share_scratch(c->nranks - 1, deal.block) : 0;
 }
 
-const sk_algo sk_gather_shared = {
-    .name = "shared",
+const sk_algo sk_gather_shm = {
+    .name = "shm",
     .coll = SK_GATHER,
     .about = "all blocks through shared memory to the root, in chunks; one node",
     .fits = sk_share_fits,

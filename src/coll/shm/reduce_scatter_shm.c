@@ -1,11 +1,11 @@
-/* reduce_scatter_shared.c: every rank copies its vector to its bay and combines its own block of
- * all bays; reduce_scatter and reduce_scatter_block.
+/* reduce_scatter_shm.c: every rank copies its vector to its slot and combines its own block of
+ * all slots; reduce_scatter and reduce_scatter_block.
  * cost   1 copy of the vector, p blocks combined    good for  one node, operations of the standard
- * turns  1; long: one for each chunk, which holds a part of every block
+ * epochs  1; long: one for each chunk, which holds a part of every block
  * steps  3; long: p+2 for each chunk    scratch  none
  *
  * A chunk of every block, and not block after block, so that all have something to combine. In
- * place the result grows over the input from its start on: what stands there has gone to bays
+ * place the result grows over the input from its start on: what stands there has gone to slots
  * before, as the parts of no block are ahead of those of the first. */
 #include "coll/algo.h"
 #include "coll/phase/reduce.h"
@@ -19,9 +19,10 @@ static bool fits(const sk_call *c)
 static void build_once(sk_sched *s, const sk_call *c)
 {
     int64_t n = sk_call_elems(c), mine = sk_block_count(c, c->rank);
-    int turn = sk_share_vector(s, c, true);
-    sk_span block = sk_elems_cut(c, sk_elems_bay(c, turn, 0, n), sk_block_first(c, c->rank), mine);
-    sk_fold_mates(s, 0, c->nranks, block, sk_recv_elems(c, 0, mine));
+    int epoch = sk_share_vector(s, c, true);
+    sk_span block =
+        sk_elems_cut(c, sk_elems_slot(c, epoch, 0, n), sk_block_first(c, c->rank), mine);
+    sk_fold_local(s, 0, c->nranks, block, sk_recv_elems(c, 0, mine));
 }
 
 static int64_t clip(int64_t n, int64_t most)
@@ -32,17 +33,17 @@ static int64_t clip(int64_t n, int64_t most)
 /* Elements [first, first + most) of every block, as far as it has them. */
 static void build_chunk(sk_sched *s, const sk_call *c, int64_t first, int64_t most)
 {
-    int64_t step = sk_bay_room(&c->types[c->send.type], most), start = 0;
-    int turn = sk_turn(s, c->nranks * step, true);
+    int64_t step = sk_slot_room(&c->types[c->send.type], most), start = 0;
+    int epoch = sk_epoch(s, c->nranks * step, true);
     for (int i = 0; i < c->nranks; i++) {
         int64_t count = sk_block_count(c, i), n = clip(count - first, most);
-        sk_copy(s, sk_send_elems(c, start + first, n), sk_elems_bay(c, turn, i * step, n));
+        sk_copy(s, sk_send_elems(c, start + first, n), sk_elems_slot(c, epoch, i * step, n));
         start += count;
     }
     sk_fence(s);
-    sk_publish(s, turn);
+    sk_post(s, epoch);
     int64_t mine = clip(sk_block_count(c, c->rank) - first, most);
-    sk_fold_mates(s, 0, c->nranks, sk_elems_bay(c, turn, c->rank * step, mine),
+    sk_fold_local(s, 0, c->nranks, sk_elems_slot(c, epoch, c->rank * step, mine),
                   sk_recv_elems(c, first, mine));
 }
 
@@ -72,10 +73,10 @@ static void build(sk_sched *s, const sk_call *c)
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
-        .name = "shared", .coll = (COLL),                                                          \
+        .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines its block; one node",              \
         .fits = fits, .build = build,                                                              \
     }
 
-const sk_algo sk_reduce_scatter_shared = SHARED(SK_REDUCE_SCATTER);
-const sk_algo sk_reduce_scatter_block_shared = SHARED(SK_REDUCE_SCATTER_BLOCK);
+const sk_algo sk_reduce_scatter_shm = SHARED(SK_REDUCE_SCATTER);
+const sk_algo sk_reduce_scatter_block_shm = SHARED(SK_REDUCE_SCATTER_BLOCK);

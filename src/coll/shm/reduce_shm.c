@@ -1,8 +1,8 @@
-/* reduce_shared.c: every rank copies its vector to its bay, the root combines what stands there;
+/* reduce_shm.c: every rank copies its vector to its slot, the root combines what stands there;
  * long vectors are combined part by part, one by every rank.
  * cost   short: 1 copy, p vectors combined by the root
  *        long: 1 copy in, 1 vector's worth combined by every rank, 1 copy out at the root
- * turns  1; long: 2 for each chunk    steps  2, 3 at the root; long: 4 or 5 for each chunk
+ * epochs  1; long: 2 for each chunk    steps  2, 3 at the root; long: 4 or 5 for each chunk
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
 #include "coll/algo.h"
 #include "coll/phase/share_reduce.h"
@@ -21,13 +21,13 @@ static void build(sk_sched *s, const sk_call *c)
         sk_share_by_parts(s, c, c->root);
         return;
     }
-    int turn = sk_share_vector(s, c, true);
+    int epoch = sk_share_vector(s, c, true);
     if (c->rank == c->root)
-        sk_fold_mates(s, 0, c->nranks, sk_elems_bay(c, turn, 0, n), sk_recv_elems(c, 0, n));
+        sk_fold_local(s, 0, c->nranks, sk_elems_slot(c, epoch, 0, n), sk_recv_elems(c, 0, n));
 }
 
-const sk_algo sk_reduce_shared = {
-    .name = "shared",
+const sk_algo sk_reduce_shm = {
+    .name = "shm",
     .coll = SK_REDUCE,
     .about = "vectors in shared memory, combined by the root or, long ones, by all; one node",
     .fits = fits,

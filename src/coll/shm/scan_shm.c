@@ -1,8 +1,8 @@
-/* scan_shared.c: every rank copies its vector to its bay and combines those of the ranks below it;
+/* scan_shm.c: every rank copies its vector to its slot and combines those of the ranks below it;
  * scan and exscan. Of long vectors every rank works out a part of all prefixes, for all.
  * cost   short: 1 copy, up to p vectors combined    long: 1 copy in, 1 vector's worth copied and 1
  *        combined by every rank, 1 copy out
- * turns  1; long: 2 for each chunk    steps  3; long: about 3p for each chunk
+ * epochs  1; long: 2 for each chunk    steps  3; long: about 3p for each chunk
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks
  *
  * A rank waits for no one above it, short of sharing the work of long vectors. */
@@ -31,23 +31,23 @@ static void build_short(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c);
     if (c->rank == 0 && c->coll == SK_SCAN)
         sk_copy(s, sk_send_elems(c, 0, n), sk_recv_elems(c, 0, n));
-    int turn;
+    int epoch;
     if (c->coll == SK_EXSCAN && c->rank == c->nranks - 1)
-        turn = sk_turn(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
+        epoch = sk_epoch(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
     else
-        turn = sk_share_vector(s, c, false);
-    sk_span bay = sk_elems_bay(c, turn, 0, n), result = sk_recv_elems(c, 0, n);
+        epoch = sk_share_vector(s, c, false);
+    sk_span slot = sk_elems_slot(c, epoch, 0, n), result = sk_recv_elems(c, 0, n);
     if (c->rank > 0 && below(c) == 1)
-        sk_take(s, 0, bay, result);
+        sk_take(s, 0, slot, result);
     else if (c->rank > 0)
-        sk_fold_mates(s, 0, below(c), bay, result);
+        sk_fold_local(s, 0, below(c), slot, result);
 }
 
 typedef struct chunk {
     int64_t first, n; /* elements of the vector */
     int64_t part;     /* of each rank, the last ones less */
     int64_t step;     /* bytes from one prefix to the next */
-    int in, out;      /* turns */
+    int in, out;      /* epochs */
 } chunk;
 
 static sk_stretch part_of(const chunk *k, int rank)
@@ -56,17 +56,17 @@ static sk_stretch part_of(const chunk *k, int rank)
     return (sk_stretch){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
 }
 
-/* In my bay of the turn `out`: the prefix up to and with rank i, of the part of `rank`. */
+/* In my slot of the epoch `out`: the prefix up to and with rank i, of the part of `rank`. */
 static sk_span prefix(const sk_call *c, const chunk *k, int i, int rank)
 {
     sk_stretch x = part_of(k, rank);
-    return sk_elems_bay(c, k->out, i * k->step, x.hi - x.lo);
+    return sk_elems_slot(c, k->out, i * k->step, x.hi - x.lo);
 }
 
 static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
 {
     sk_stretch x = part_of(k, c->rank);
-    sk_span in = sk_elems_cut(c, sk_elems_bay(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
+    sk_span in = sk_elems_cut(c, sk_elems_slot(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
     sk_share_meet(s, c, k->in);
     for (int i = 0; i < givers(c); i++)
         sk_take(s, i, in, prefix(c, k, i, c->rank));
@@ -95,15 +95,15 @@ static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
 static void build_chunk(sk_sched *s, const sk_call *c, chunk k)
 {
     k.part = k.n / c->nranks + (k.n % c->nranks != 0);
-    k.step = sk_bay_room(&c->types[c->send.type], k.part);
-    k.in = sk_turn(s, sk_elems_bytes(c, k.n), true);
-    k.out = sk_turn(s, givers(c) * k.step, true);
-    sk_copy(s, sk_send_elems(c, k.first, k.n), sk_elems_bay(c, k.in, 0, k.n));
+    k.step = sk_slot_room(&c->types[c->send.type], k.part);
+    k.in = sk_epoch(s, sk_elems_bytes(c, k.n), true);
+    k.out = sk_epoch(s, givers(c) * k.step, true);
+    sk_copy(s, sk_send_elems(c, k.first, k.n), sk_elems_slot(c, k.in, 0, k.n));
     sk_fence(s);
-    sk_publish(s, k.in);
+    sk_post(s, k.in);
     make_prefixes(s, c, &k);
     sk_fence(s);
-    sk_publish(s, k.out);
+    sk_post(s, k.out);
     take_mine(s, c, &k);
 }
 
@@ -129,10 +129,10 @@ static void build(sk_sched *s, const sk_call *c)
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
-        .name = "shared", .coll = (COLL),                                                          \
+        .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines those below it; one node",         \
         .fits = fits, .build = build,                                                              \
     }
 
-const sk_algo sk_scan_shared = SHARED(SK_SCAN);
-const sk_algo sk_exscan_shared = SHARED(SK_EXSCAN);
+const sk_algo sk_scan_shm = SHARED(SK_SCAN);
+const sk_algo sk_exscan_shm = SHARED(SK_EXSCAN);

@@ -1,10 +1,10 @@
-/* scatter_shared.c: the root copies the others' blocks to its bay, each copies its own out.
+/* scatter_shm.c: the root copies the others' blocks to its slot, each copies its own out.
  * cost   2 copies of a byte    good for  one node
- * turns  1, or one for every 16 KiB (where ranks share cores: for every room); a rank other than
- *        the root has to do with the turns of its own block only
+ * epochs  1, or one for every 16 KiB (where ranks share cores: for every room); a rank other than
+ *        the root has to do with the epochs of its own block only
  * scratch  the blocks, where they are cut and the user's type is not contiguous
  *
- * Several turns hold whole blocks one after the other, not a part of each: so every rank but the
+ * Several epochs hold whole blocks one after the other, not a part of each: so every rank but the
  * root waits once, and few steps move long stretches. */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -18,10 +18,10 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_deal *deal)
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
         sk_hand h = sk_deal_hand(deal, k);
-        int turn = sk_turn(s, (h.hi - h.lo) * h.len, false);
-        sk_others_deal(s, &to, deal, h, turn);
+        int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
+        sk_others_deal(s, &to, deal, h, epoch);
         sk_fence(s);
-        sk_publish(s, turn);
+        sk_post(s, epoch);
     }
     sk_copy(s, sk_send_block(c, c->root), sk_recv_block(c, 0));
 }
@@ -34,9 +34,9 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
     sk_span place = deal->cuts > 1 ? sk_bytes_place(s, c, user) : user;
     for (int64_t k = 0; k < deal->nturns; k++) {
         sk_hand h = sk_deal_hand(deal, k);
-        int turn = sk_turn(s, (h.hi - h.lo) * h.len, false);
+        int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
         if (h.lo <= me && me < h.hi)
-            sk_take(s, c->root, sk_bay(turn, (me - h.lo) * h.len, h.len),
+            sk_take(s, c->root, sk_slot(epoch, (me - h.lo) * h.len, h.len),
                     sk_span_cut(c->types, place, h.from, h.len));
         sk_fence(s);
     }
@@ -58,8 +58,8 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_share_scratch(deal.n, deal.block) : 0;
 }
 
-const sk_algo sk_scatter_shared = {
-    .name = "shared",
+const sk_algo sk_scatter_shm = {
+    .name = "shm",
     .coll = SK_SCATTER,
     .about = "the root's blocks through shared memory, in chunks; one node",
     .fits = sk_share_fits,

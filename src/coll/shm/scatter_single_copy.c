@@ -1,6 +1,6 @@
-/* scatter_exposed.c: the root says where its blocks lie, each of the others reads its own.
+/* scatter_single_copy.c: the root says where its blocks lie, each of the others reads its own.
  * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
- * turns  1    steps  4 at the root, 1 elsewhere
+ * epochs  1    steps  4 at the root, 1 elsewhere
  * scratch  the blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
@@ -11,15 +11,15 @@ static void build(sk_sched *s, const sk_call *c)
     sk_span user = sk_recv_block(c, 0);
     if (block == 0)
         return;
-    int turn = sk_turn(s, SK_PLACE, false);
+    int epoch = sk_epoch(s, SK_EXPORT_BYTES, false);
     if (c->rank == c->root) {
-        sk_share_expose(s, turn, sk_share_plain_row(s, c));
+        sk_share_export(s, epoch, sk_share_plain_row(s, c));
         sk_copy(s, sk_send_block(c, c->root), user);
-        sk_share_settle(s, turn);
+        sk_share_quiesce(s, epoch);
         return;
     }
     sk_span place = sk_bytes_place(s, c, user);
-    sk_read(s, c->root, sk_share_place(turn), c->rank * block, place);
+    sk_read(s, c->root, sk_share_place(epoch), c->rank * block, place);
     sk_fence(s);
     sk_copy(s, place, user);
 }
@@ -29,11 +29,11 @@ static int64_t scratch(const sk_call *c)
     return sk_share_scratch(c->nranks, sk_call_bytes(c));
 }
 
-const sk_algo sk_scatter_exposed = {
-    .name = "exposed",
+const sk_algo sk_scatter_single_copy = {
+    .name = "single-copy",
     .coll = SK_SCATTER,
     .about = "each reads its block in the root's memory; one node, long blocks",
-    .fits = sk_expose_fits,
+    .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
 };

@@ -1,26 +1,26 @@
-/* scatterv_shared.c: a slot of the root's bay for every rank; long blocks are near messages.
+/* scatterv_shm.c: a cell of the root's slot for every rank; long blocks are near messages.
  * cost   2 copies of a byte    good for  one node
- * turns  3, one of them for tiny blocks    steps  1 for each block at the root, and 2 to 4; 1
+ * epochs  3, one of them for tiny blocks    steps  1 for each block at the root, and 2 to 4; 1
  *        elsewhere
  * scratch  long blocks whose type is not contiguous, which has no bound that all know */
 #include "coll/algo.h"
 #include "coll/phase/share.h"
 
-static int64_t slot_size(const sk_call *c)
+static int64_t cell_size(const sk_call *c)
 {
-    return sk_slot_size(c, c->nranks - 1, SK_SHARE_CHUNK);
+    return sk_cell_size(c, c->nranks - 1, SK_SHARE_CHUNK);
 }
 
-/* Bays of no more than a chunk, of which there are many: the root runs ahead of the others by as
+/* Slots of no more than a chunk, of which there are many: the root runs ahead of the others by as
  * many as there are. */
 static int64_t short_size(const sk_call *c)
 {
     int64_t n = c->nranks - 1, most = SK_SHARE_CHUNK / n / SK_SHARE_LINE * SK_SHARE_LINE;
-    most = most < SK_SHARE_SLOT ? most : SK_SHARE_SLOT;
-    return sk_slot_size(c, c->nranks - 1, most > SK_SHARE_LINE ? most : SK_SHARE_LINE);
+    most = most < SK_SHARE_CELL ? most : SK_SHARE_CELL;
+    return sk_cell_size(c, c->nranks - 1, most > SK_SHARE_LINE ? most : SK_SHARE_LINE);
 }
 
-/* All tiny slots in the line that announces them, or at least in the smallest bay there is: of
+/* All tiny cells in the line that announces them, or at least in the smallest slot there is: of
  * these there are most. */
 static int64_t tiny_size(int64_t n)
 {
@@ -31,26 +31,26 @@ static int64_t tiny_size(int64_t n)
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_fits(c) && slot_size(c) > 0;
+    return sk_share_fits(c) && cell_size(c) > 0;
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    sk_slots x = {.nslots = to.n, .size = {tiny_size(to.n), short_size(c), slot_size(c)}};
+    sk_cells x = {.nslots = to.n, .size = {tiny_size(to.n), short_size(c), cell_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
-        x.out = (sk_slot_row){.row = to.row, .n = to.n, .first = c->root + 1};
-        sk_slots_exchange(s, c, &x, sk_send_block(c, c->root), sk_recv_block(c, 0));
+        x.out = (sk_cell_row){.row = to.row, .n = to.n, .first = c->root + 1};
+        sk_cells_exchange(s, c, &x, sk_send_block(c, c->root), sk_recv_block(c, 0));
     } else {
-        x.in = (sk_slot_row){.row = {.c = c, .side = SK_RECV}, .n = 1, .first = c->root};
-        x.slot = sk_others_find(&to, c->rank);
-        sk_slots_exchange(s, c, &x, none, none);
+        x.in = (sk_cell_row){.row = {.c = c, .side = SK_RECV}, .n = 1, .first = c->root};
+        x.cell = sk_others_find(&to, c->rank);
+        sk_cells_exchange(s, c, &x, none, none);
     }
 }
 
-const sk_algo sk_scatterv_shared = {
-    .name = "shared",
+const sk_algo sk_scatterv_shm = {
+    .name = "shm",
     .coll = SK_SCATTERV,
     .about = "through shared memory; one node",
     .fits = fits,

@@ -5,20 +5,20 @@
  * receives. A load counts both, so the 2 is inside, and it says how near the peers are, so each
  * level has an alpha and beta of its own. What shares what:
  *
- * - Off node, the R ranks of the fullest node take turns at its port: R times, as in the paper.
+ * - Off node, the R ranks of the fullest node take epochs at its port: R times, as in the paper.
  * - In a node, messages are copies that cores make: R ranks on R cores copy at the same time; on
- *   fewer cores they take turns: R / cores times. With cores not known, each rank is taken to have
+ *   fewer cores they take epochs: R / cores times. With cores not known, each rank is taken to have
  *   one, which is how MPI programs are run.
  * - Blocks that are combined are copied into a message and out of it again, by the rank's core.
  * - A stage ends when its messages are there, and that time is in their alphas. But when ranks
- *   share cores, each has to run in each stage: turn * R / cores. A switch of ranks takes a few us;
+ *   share cores, each has to run in each stage: epoch * R / cores. A switch of ranks takes a few us;
  *   but a rank is woken several times before all that it waits for is there: measured are 16 to
  *   41 us for the second stage of patterns with 8 to 22 messages.
  *
  * Only + * / in one order, so that all ranks come to the same price. */
 #include "neighbor/cost/model.h"
 
-/* Ranks that take turns on one core; 1 when each has a core. */
+/* Ranks that take epochs on one core; 1 when each has a core. */
 static double crowd(const sk_machine *on)
 {
     bool shared = on->cores > 0 && on->most_on_node > on->cores;
@@ -38,5 +38,5 @@ double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bo
     }
     if (load->stages > 1)
         seconds += m->beta[SK_SOCKET] * moved * crowded;
-    return crowded > 1 ? seconds + (double)load->stages * (m->turn * crowded) : seconds;
+    return crowded > 1 ? seconds + (double)load->stages * (m->epoch * crowded) : seconds;
 }

@@ -3,21 +3,21 @@
 #ifndef SK_MODEL_H
 #define SK_MODEL_H
 
-#include "topo/machine.h"
 #include "neighbor/load.h"
+#include "topo/machine.h"
 
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
     double beta[SK_NLEVELS];  /* seconds per byte */
-    double turn;              /* seconds that one more stage costs each rank on a shared core */
+    double epoch;             /* seconds that one more stage costs each rank on a shared core */
 } sk_model;
 
-/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:40us" in which any
+/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB epoch:40us" in which any
  * part may be missing. On failure `err` says what is wrong and shows a right one. */
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
 
 /* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) with what the pattern really
- * sends, plus a turn per stage. `distinct`: alltoall, each parcel its own block. */
+ * sends, plus an epoch per stage. `distinct`: alltoall, each parcel its own block. */
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes);
 

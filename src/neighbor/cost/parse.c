@@ -1,25 +1,25 @@
-/* parse.c: a model from a text such as "net:1.5us,12GB turn:2us", on top of the default. */
+/* parse.c: a model from a text such as "net:1.5us,12GB epoch:2us", on top of the default. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/settings.h"
-#include "neighbor/cost/model.h"
 #include "base/word.h"
+#include "neighbor/cost/model.h"
 
 static const char example[] = "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB turn:40us\"";
 
-/* An ordinary cluster: a 100 Gb/s network, copies through memory shared in the node. A turn is a
+/* An ordinary cluster: a 100 Gb/s network, copies through memory shared in the node. An epoch is a
  * context switch as measured with many ranks on one core. */
 static const sk_model usual = {
     .alpha = {[SK_SOCKET] = 0.4e-6, [SK_NODE] = 0.6e-6, [SK_NET] = 1.5e-6},
     .beta = {[SK_SOCKET] = 1 / 10e9, [SK_NODE] = 1 / 8e9, [SK_NET] = 1 / 12.5e9},
-    .turn = 40e-6,
+    .epoch = 40e-6,
 };
 
-enum { TURN = SK_NLEVELS };
+enum { EPOCH = SK_NLEVELS };
 static const char *const names[] = {
-    [SK_SOCKET] = "socket", [SK_NODE] = "node", [SK_NET] = "net", [TURN] = "turn", NULL};
+    [SK_SOCKET] = "socket", [SK_NODE] = "node", [SK_NET] = "net", [EPOCH] = "turn", NULL};
 
 typedef struct unit {
     const char *name;
@@ -60,7 +60,7 @@ static sk_status wrong(const char *why, const sk_word *w, char *err, size_t size
     return SK_BADARG;
 }
 
-/* One quantity of the level or turn `k`; `given` has a bit for each that came before. */
+/* One quantity of the level or epoch `k`; `given` has a bit for each that came before. */
 static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char *err, size_t size)
 {
     double number;
@@ -68,14 +68,14 @@ static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char
     if (!u)
         return wrong("wanted is a time in s, ms, us or ns, or bytes per second in B, KB, MB or GB",
                      w, err, size);
-    if (u->rate && (k == TURN || number <= 0))
-        return wrong(k == TURN ? "turn is a time" : "nothing would ever arrive", w, err, size);
+    if (u->rate && (k == EPOCH || number <= 0))
+        return wrong(k == EPOCH ? "turn is a time" : "nothing would ever arrive", w, err, size);
     unsigned bit = 1u << (2 * k + u->rate);
     if (*given & bit)
         return wrong("given twice", w, err, size);
     *given |= bit;
-    if (k == TURN)
-        m->turn = number;
+    if (k == EPOCH)
+        m->epoch = number;
     else if (u->rate)
         m->beta[k] = 1 / number;
     else

@@ -28,8 +28,8 @@ static sk_size size_of(const sk_machine *m, const sk_graph_size *g, const sk_pat
     }
     double pairs[SK_NLEVELS] = {s.on_socket - 1, s.on_node - s.on_socket, s.n - s.on_node};
     for (int l = 0; l < SK_NLEVELS; l++) {
-        s.delta[l] = ratio((double)g->near[l] / s.n, pairs[l]);
-        s.part[l] = (double)g->near[l] / (double)g->edges;
+        s.delta[l] = ratio((double)g->intra[l] / s.n, pairs[l]);
+        s.part[l] = (double)g->intra[l] / (double)g->edges;
     }
     s.all = ratio(s.degree, s.n - 1);
     return s;
@@ -88,50 +88,51 @@ static void halving(sk_draft *d, const sk_size *s)
         sk_draft_both(d, level, busy * sk_any_of(sources * half, delta),
                       busy * sources * sk_any_of(half, delta), busy * sources * half * delta);
     }
-    double met = s->n / s->on_socket, mates = s->on_socket - 1;
-    double handed = mates * (steps > 0 ? busy : 1) * met * s->all;
-    sk_draft_both(d, SK_SOCKET, mates * sk_any_of(met, s->all), handed, handed);
+    double met = s->n / s->on_socket, local_ranks = s->on_socket - 1;
+    double handed = local_ranks * (steps > 0 ? busy : 1) * met * s->all;
+    sk_draft_both(d, SK_SOCKET, local_ranks * sk_any_of(met, s->all), handed, handed);
     d->stages = steps + 1;
 }
 
-/* What goes to or comes from node mates, spread over sockets as the mates are. */
-static void add_mates(sk_draft *d, const sk_size *s, double messages, double blocks, double parcels)
+/* What goes to or comes from local ranks, spread over sockets as the local ranks are. */
+static void add_local_ranks(sk_draft *d, const sk_size *s, double messages, double blocks,
+                            double parcels)
 {
-    double near = ratio(s->on_socket - 1, s->on_node - 1);
+    double intra = ratio(s->on_socket - 1, s->on_node - 1);
     if (s->on_node < 2)
         return;
-    sk_draft_add(d, SK_SOCKET, near * messages, near * blocks, near * parcels);
-    sk_draft_add(d, SK_NODE, (1 - near) * messages, (1 - near) * blocks, (1 - near) * parcels);
+    sk_draft_add(d, SK_SOCKET, intra * messages, intra * blocks, intra * parcels);
+    sk_draft_add(d, SK_NODE, (1 - intra) * messages, (1 - intra) * blocks, (1 - intra) * parcels);
 }
 
-/* Stage 0: to mates, and to the mate that carries to a node where I have targets. Stage 1: one
- * message per pair of nodes. Stage 2: from the mate where it entered to mates. Carriers and entries
- * are dealt round the ranks of a node: a busy rank has as many turns as any, and is an entry rather
- * than a carrier, since an entry sends all its mates what differs from mate to mate. */
+/* Stage 0: to local ranks, and to the local rank that carries to a node where I have targets. Stage 1: one
+ * message per pair of nodes. Stage 2: from the local rank where it entered to local ranks. Carriers and entries
+ * are dealt round the ranks of a node: a busy rank has as many epochs as any, and is an entry rather
+ * than a carrier, since an entry sends all its local ranks what differs from local rank to local rank. */
 static void node(sk_draft *d, const sk_size *s)
 {
-    double mates = s->on_node - 1, others = s->nodes - 1, far = s->delta[SK_NET];
+    double local_ranks = s->on_node - 1, others = s->nodes - 1, far = s->delta[SK_NET];
     double in = ratio(s->delta[SK_SOCKET] * (s->on_socket - 1) +
                           s->delta[SK_NODE] * (s->on_node - s->on_socket),
-                      mates);
+                      local_ranks);
     double wanted = sk_any_of(s->on_node, far); /* a rank has targets on a given node, or sources */
     double helpers = ratio(others, s->on_node), each = helpers < 1 ? 1 : others / s->on_node;
     double asked = sk_any_of(each, wanted); /* a rank has something for a given carrier */
-    double turns = (double)up(2 * others / s->on_node);
-    double entries = (double)up(turns / 2), carries = turns - entries;
+    double epochs = (double)up(2 * others / s->on_node);
+    double entries = (double)up(epochs / 2), carries = epochs - entries;
 
-    double sent = mates * (1 - (1 - in) * (1 - helpers * asked)), inner = mates * in;
-    double outer = (s->n - s->on_node) * far, passed = mates * s->on_node * far;
-    double helped = mates * asked * ((entries > 0) + (carries > 0));
-    add_mates(d, s, sent + inner + mates * helpers * asked + helped,
-              sent + inner + outer + entries * passed + (carries > 0) * mates * asked,
-              2 * inner + 2 * outer + turns * passed);
-    /* Where a node has fewer ranks, these have more turns, if with less in each. */
+    double sent = local_ranks * (1 - (1 - in) * (1 - helpers * asked)), inner = local_ranks * in;
+    double outer = (s->n - s->on_node) * far, passed = local_ranks * s->on_node * far;
+    double helped = local_ranks * asked * ((entries > 0) + (carries > 0));
+    add_local_ranks(d, s, sent + inner + local_ranks * helpers * asked + helped,
+                    sent + inner + outer + entries * passed + (carries > 0) * local_ranks * asked,
+                    2 * inner + 2 * outer + epochs * passed);
+    /* Where a node has fewer ranks, these have more epochs, if with less in each. */
     sk_draft_add(d, SK_NET,
                  (double)up(2 * others / s->least_on_node) *
                      sk_any_of(s->on_node * s->least_on_node, far),
-                 turns * s->on_node * wanted, turns * s->on_node * s->on_node * far);
-    d->stages = others > 0 ? (mates > 0 ? 3 : 2) : 1;
+                 epochs * s->on_node * wanted, epochs * s->on_node * s->on_node * far);
+    d->stages = others > 0 ? (local_ranks > 0 ? 3 : 2) : 1;
 }
 
 sk_load sk_predict(sk_method_id method, const sk_machine *m, const sk_graph_size *g,

@@ -9,7 +9,7 @@
 typedef struct sk_graph_size { /* agreed by all ranks */
     int64_t edges;             /* pairs in all */
     int64_t most;              /* largest number of sources or targets of a rank */
-    int64_t near[SK_NLEVELS];  /* pairs by level */
+    int64_t intra[SK_NLEVELS]; /* pairs by level */
 } sk_graph_size;
 
 double sk_equation_off(int n, int L, double delta);                /* 1 */

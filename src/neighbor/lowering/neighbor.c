@@ -1,4 +1,4 @@
-/* phase_neighbor.c: turn by turn through a pattern. */
+/* phase_neighbor.c: epoch by epoch through a pattern. */
 #include "neighbor/lowering/neighbor.h"
 
 #include "coll/phase/row.h"
@@ -8,7 +8,7 @@ enum { SCRATCH_STEP = 64 };
 
 bool sk_neighbor_fits(const sk_call *c, sk_method_id by)
 {
-    return c->hood->pattern[by] != NULL;
+    return c->neighborhood->pattern[by] != NULL;
 }
 
 bool sk_neighbor_gathers(const sk_call *c)
@@ -26,13 +26,14 @@ int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
 {
     if (by == SK_BY_DIRECT)
         return 0;
-    const sk_load *load = &c->hood->load[by];
+    const sk_load *load = &c->neighborhood->load[by];
     int64_t pieces = 0, hauls = 0;
     for (int i = 0; i < SK_NLEVELS; i++) {
         pieces += sk_neighbor_gathers(c) ? load->blocks[i] : load->parcels[i];
         hauls += load->messages[i];
     }
-    int64_t each = sk_neighbor_sized(c) ? sk_packet_bytes(1, c->hood->ride) : sk_call_bytes(c);
+    int64_t each =
+        sk_neighbor_sized(c) ? sk_packet_bytes(1, c->neighborhood->ride) : sk_call_bytes(c);
     int64_t room = sk_room(pieces, each), round_up = sk_room(hauls, SCRATCH_STEP);
     return room > INT64_MAX - round_up ? INT64_MAX : room + round_up;
 }
@@ -48,21 +49,21 @@ sk_span sk_tour_send_block(const sk_tour *t, int target)
     int first;
     if (t->gather)
         return sk_send_block(t->c, 0);
-    if (sk_graph_out_slots(t->g, target, &first))
+    if (sk_graph_out_edges(t->g, target, &first))
         return sk_send_block(t->c, t->g->out_sorted[first]);
     sk_sched_fail(t->s, SK_BADARG);
     return (sk_span){0};
 }
 
-int sk_tour_slots(const sk_tour *t, int source, int *first)
+int sk_tour_edges(const sk_tour *t, int source, int *first)
 {
-    int n = sk_graph_in_slots(t->g, source, first);
+    int n = sk_graph_in_edges(t->g, source, first);
     if (n == 0)
         sk_sched_fail(t->s, SK_BADARG);
     return t->gather || n == 0 ? n : 1;
 }
 
-sk_span sk_tour_slot(const sk_tour *t, int i)
+sk_span sk_tour_edge(const sk_tour *t, int i)
 {
     return sk_recv_block(t->c, t->g->in_sorted[i]);
 }
@@ -70,41 +71,41 @@ sk_span sk_tour_slot(const sk_tour *t, int i)
 void sk_tour_copy_loops(sk_tour *t)
 {
     int me = t->c->rank, in, out;
-    int n = sk_graph_in_slots(t->g, me, &in), nout = sk_graph_out_slots(t->g, me, &out);
+    int n = sk_graph_in_edges(t->g, me, &in), nout = sk_graph_out_edges(t->g, me, &out);
     for (int k = 0; k < n && (t->gather || k < nout); k++)
         sk_copy(t->s, sk_send_block(t->c, t->gather ? 0 : t->g->out_sorted[out + k]),
-                sk_tour_slot(t, in + k));
+                sk_tour_edge(t, in + k));
 }
 
 void sk_tour_copy_straight(sk_tour *t)
 {
     for (int i = 0; i < t->g->nsources && t->gather; i++) {
-        int first, n = sk_tour_slots(t, t->g->sources[i], &first);
-        for (int k = 1; k < n && !sk_tour_carries(t, sk_tour_slot(t, first).len); k++)
-            sk_copy(t->s, sk_tour_slot(t, first), sk_tour_slot(t, first + k));
+        int first, n = sk_tour_edges(t, t->g->sources[i], &first);
+        for (int k = 1; k < n && !sk_tour_carries(t, sk_tour_edge(t, first).len); k++)
+            sk_copy(t->s, sk_tour_edge(t, first), sk_tour_edge(t, first + k));
     }
 }
 
-static void deliver(sk_tour *t, const sk_cargo *cargo, int turn)
+static void deliver(sk_tour *t, const sk_cargo *cargo, int epoch)
 {
-    cargo->deliver(t, turn);
-    if (turn == 0)
+    cargo->deliver(t, epoch);
+    if (epoch == 0)
         sk_tour_copy_straight(t);
 }
 
 static void run(sk_tour *t, const sk_cargo *cargo)
 {
     cargo->prepare(t);
-    for (int turn = 0; turn < t->nturns; turn++) {
-        cargo->assemble(t, turn, false);
+    for (int epoch = 0; epoch < t->nturns; epoch++) {
+        cargo->assemble(t, epoch, false);
         sk_fence(t->s);
-        if (turn == 0)
+        if (epoch == 0)
             sk_tour_copy_loops(t);
         else
-            deliver(t, cargo, turn - 1);
-        if (turn + 1 < t->nturns)
-            cargo->assemble(t, turn + 1, true);
-        sk_tour_transfer(t, cargo, turn);
+            deliver(t, cargo, epoch - 1);
+        if (epoch + 1 < t->nturns)
+            cargo->assemble(t, epoch + 1, true);
+        sk_tour_transfer(t, cargo, epoch);
     }
     deliver(t, cargo, t->nturns - 1);
 }
@@ -112,27 +113,27 @@ static void run(sk_tour *t, const sk_cargo *cargo)
 sk_status sk_tour_no_legs(sk_tour *t)
 {
     t->nturns = 1;
-    t->turn_legs = sk_arena_get(t->arena, 2 * sizeof *t->turn_legs);
-    return t->turn_legs ? SK_OK : SK_NOMEM;
+    t->epoch_legs = sk_arena_get(t->arena, 2 * sizeof *t->epoch_legs);
+    return t->epoch_legs ? SK_OK : SK_NOMEM;
 }
 
 void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by)
 {
     sk_tour t = {.s = s,
                  .c = c,
-                 .g = c->hood->graph,
+                 .g = c->neighborhood->graph,
                  .arena = sk_arena_new(),
                  .gather = sk_neighbor_gathers(c),
                  .direct = by == SK_BY_DIRECT,
                  .sized = sk_neighbor_sized(c),
                  .block = sk_neighbor_sized(c) ? 0 : sk_call_bytes(c),
-                 .ride = c->hood->ride};
+                 .ride = c->neighborhood->ride};
     bool empty = !t.sized && t.block == 0; /* nothing is sent at all, as everybody knows */
     sk_status st = !t.arena            ? SK_NOMEM
                    : t.direct || empty ? sk_tour_no_legs(&t)
-                                       : sk_tour_legs(&t, c->hood->pattern[by]);
+                                       : sk_tour_legs(&t, c->neighborhood->pattern[by]);
     if (st == SK_OK && !t.direct && !empty)
-        st = sk_tour_share(&t, &c->hood->load[by]);
+        st = sk_tour_share(&t, &c->neighborhood->load[by]);
     if (st == SK_OK)
         run(&t, t.sized ? &sk_cargo_sized : &sk_cargo_equal);
     else

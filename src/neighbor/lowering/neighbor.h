@@ -2,7 +2,7 @@
  * made of. They differ in their patterns only.
  *
  * The hauls of a stage are one round of transfers, or several when a window is set. Blocks that are
- * to stand together are assembled before it, those that came are copied to the user's slots during
+ * to stand together are assembled before it, those that came are copied to the user's edges during
  * the next one. Beside the hauls there are straight messages, from source to target without
  * carriers, in the round of stage 0:
  *   - every block of the direct pattern;
@@ -11,13 +11,13 @@
  * Both ends know the size of these. Messages of a pair have one order at both ends: by stage, then
  * the haul, then straight ones by the number of their edge.
  *
- * Where node mates share memory, hauls of equal blocks between them are no messages: see
- * phase_neighbor_near.c. */
+ * Where local ranks share memory, hauls of equal blocks between them are no messages: see
+ * phase_neighbor_intra.c. */
 #ifndef SK_PHASE_NEIGHBOR_H
 #define SK_PHASE_NEIGHBOR_H
 
-#include "coll/algo.h"
 #include "base/arena.h"
+#include "coll/algo.h"
 
 /* ---- for the algorithms ---- */
 
@@ -25,18 +25,19 @@ bool sk_neighbor_fits(const sk_call *c, sk_method_id by);
 int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by);
 void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by);
 
-/* Where blocks stand in a bay when all neighbours are node mates. */
+/* Where blocks stand in a slot when all neighbours are local ranks. */
 typedef struct sk_places {
-    int64_t n; /* allgather: 1; alltoall: one for each mate, for every number of parallel edges */
-    int64_t bytes; /* of one: longer blocks do not go through the bay */
-    int64_t room;  /* of the bay */
-    bool common;   /* allgather: in the common bay, which all mates fill */
+    int64_t
+        n; /* allgather: 1; alltoall: one for each local rank, for every number of parallel edges */
+    int64_t bytes; /* of one: longer blocks do not go through the slot */
+    int64_t room;  /* of the slot */
+    bool common;   /* allgather: in the common slot, which all local ranks fill */
     bool together; /* no rank runs far ahead of the others */
 } sk_places;
 
-/* One turn: every block through the bays, or, when it is too long or `expose` is set, read where it
+/* One epoch: every block through the slots, or, when it is too long or `export` is set, read where it
  * lies or sent. phase_neighbor_trade.c */
-void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool expose);
+void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool export);
 
 #define SK_NEIGHBOR_ALGO(COLL, word, ABOUT)                                                        \
     {                                                                                              \
@@ -81,46 +82,46 @@ typedef struct sk_piece {
     int from;     /* going out: the piece with which it came here, or SK_OWN */
     bool mine;    /* coming in: for me, perhaps for others too */
     bool onward;  /* coming in: it goes out again later */
-    bool twice;   /* going out to a mate: another piece puts this block into the same place */
+    bool twice;   /* going out to a local rank: another piece puts this block into the same place */
 } sk_piece;
 
 /* One haul. */
 typedef struct sk_leg {
-    int peer, turn, stage;
+    int peer, epoch, stage;
     bool out;
-    bool near;     /* between node mates, through shared memory */
+    bool intra;    /* between local ranks, through shared memory */
     int first, n;  /* its pieces */
     sk_span place; /* equal blocks: where it stands, packed or in the user's buffer */
     bool packed;   /* equal blocks: that is scratch, so there are copies to or from it */
-    bool loose;    /* coming from a mate: it stands nowhere, its pieces go to the user's slots */
-    int packet;    /* blocks with sizes */
+    bool loose; /* coming from a local rank: it stands nowhere, its pieces go to the user's edges */
+    int packet; /* blocks with sizes */
 } sk_leg;
 
-/* Where the hauls between node mates stand in the bays of their senders. */
+/* Where the hauls between local ranks stand in the slots of their senders. */
 typedef struct sk_near {
-    int first;      /* the schedule's turn of stage 0 */
+    int first;      /* the schedule's epoch of stage 0 */
     bool by_source; /* the block of a source stands once, at its rank; otherwise a haul stands at
-                     * the mate that gets it */
-    int64_t stride; /* from one mate's place to the next */
+                     * the local rank that gets it */
+    int64_t stride; /* from one local rank's place to the next */
 } sk_near;
 
-/* A rank's part in a call. Turns are the stages in which it has hauls, and stage 0. */
+/* A rank's part in a call. Epochs are the stages in which it has hauls, and stage 0. */
 typedef struct sk_tour {
     sk_sched *s;
     const sk_call *c;
     const sk_graph *g;
     sk_arena *arena;
-    bool gather;    /* allgather(v): a block has many targets */
-    bool direct;    /* straight messages only */
-    bool sized;     /* v and w forms: only the two ends know a block's size */
-    bool all_edges; /* parallel edges are carried as the first ones are */
-    int64_t block;  /* bytes of each block of the other forms */
-    int64_t ride;   /* largest block of the v and w forms that is carried */
-    sk_leg *legs;   /* by turn */
-    int *turn_legs; /* nturns + 1: the legs of turn i are [turn_legs[i], turn_legs[i + 1]) */
+    bool gather;     /* allgather(v): a block has many targets */
+    bool direct;     /* straight messages only */
+    bool sized;      /* v and w forms: only the two ends know a block's size */
+    bool all_edges;  /* parallel edges are carried as the first ones are */
+    int64_t block;   /* bytes of each block of the other forms */
+    int64_t ride;    /* largest block of the v and w forms that is carried */
+    sk_leg *legs;    /* by epoch */
+    int *epoch_legs; /* nturns + 1: the legs of epoch i are [epoch_legs[i], epoch_legs[i + 1]) */
     int nturns;
     sk_piece *pieces;
-    sk_near near;
+    sk_near intra;
 } sk_tour;
 
 bool sk_neighbor_gathers(const sk_call *c); /* one block goes to all targets */
@@ -129,51 +130,51 @@ bool sk_neighbor_sized(const sk_call *c);   /* v and w forms */
 /* A tour without legs: all that moves is straight messages. */
 sk_status sk_tour_no_legs(sk_tour *t);
 
-/* Legs, pieces and turns of a pattern: phase_neighbor_legs.c. */
+/* Legs, pieces and epochs of a pattern: phase_neighbor_legs.c. */
 sk_status sk_tour_legs(sk_tour *t, const sk_pattern *p);
 
-/* The turn in which the block of an outgoing piece came, SK_OWN when it is mine. */
+/* The epoch in which the block of an outgoing piece came, SK_OWN when it is mine. */
 int sk_piece_came(const sk_tour *t, const sk_piece *p);
 
 /* My block for a target, the first of parallel edges. */
 sk_span sk_tour_send_block(const sk_tour *t, int target);
 
-/* The slots of a source that take a piece of it: all of them for allgather, else the first; they
+/* The edges of a source that take a piece of it: all of them for allgather, else the first; they
  * are graph->in_sorted[*first ...]. */
-int sk_tour_slots(const sk_tour *t, int source, int *first);
-sk_span sk_tour_slot(const sk_tour *t, int i); /* block of slot in_sorted[i] */
+int sk_tour_edges(const sk_tour *t, int source, int *first);
+sk_span sk_tour_edge(const sk_tour *t, int i); /* block of edge in_sorted[i] */
 
 /* Is a block of this length carried by hauls, if it is the first of parallel edges? */
 bool sk_tour_carries(const sk_tour *t, int64_t len);
 
-/* Copies of edges from me to me, and of allgather blocks that came straight into further slots of
+/* Copies of edges from me to me, and of allgather blocks that came straight into further edges of
  * their source. */
 void sk_tour_copy_loops(sk_tour *t);
 void sk_tour_copy_straight(sk_tour *t);
 
-/* phase_neighbor_near.c: decide which legs are near, and append the turns for them. */
+/* phase_neighbor_intra.c: decide which legs are near, and append the epochs for them. */
 sk_status sk_tour_share(sk_tour *t, const sk_load *load);
-/* Where piece number k of a near leg stands: in my bay, or in that of the leg's peer. */
-sk_span sk_tour_bay(const sk_tour *t, int k);
-/* May this leg's bay be filled while the turn before goes on? */
+/* Where piece number k of a near leg stands: in my slot, or in that of the leg's peer. */
+sk_span sk_tour_slot(const sk_tour *t, int k);
+/* May this leg's slot be filled while the epoch before goes on? */
 bool sk_tour_may_fill_early(const sk_tour *t, const sk_leg *l);
 
 /* What hauls are made of differs where sizes are not known on the way. */
 typedef struct sk_cargo {
     void (*prepare)(sk_tour *t); /* decide where each leg stands */
-    /* Fill what goes out in a turn. `early`: what can be filled while the turn before goes on;
+    /* Fill what goes out in an epoch. `early`: what can be filled while the epoch before goes on;
      * otherwise the rest. */
-    void (*assemble)(sk_tour *t, int turn, bool early);
+    void (*assemble)(sk_tour *t, int epoch, bool early);
     void (*transfer)(sk_tour *t, const sk_leg *leg); /* near: only what comes in */
-    void (*deliver)(sk_tour *t, int turn);           /* to the user's slots, what came in a turn */
+    void (*deliver)(sk_tour *t, int epoch); /* to the user's edges, what came in an epoch */
 } sk_cargo;
 
 extern const sk_cargo sk_cargo_equal; /* phase_neighbor_equal.c */
 extern const sk_cargo sk_cargo_sized; /* phase_neighbor_sized.c */
 
-/* All transfers of a turn: legs, and in turn 0 straight messages, in as many rounds as the window
+/* All transfers of an epoch: legs, and in turn 0 straight messages, in as many rounds as the window
  * asks for; what goes through shared memory in the first. Ends after a fence.
  * phase_neighbor_moves.c */
-void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int turn);
+void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int epoch);
 
 #endif

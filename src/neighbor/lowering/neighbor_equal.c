@@ -1,23 +1,23 @@
 /* phase_neighbor_equal.c: blocks that are all of one size. A haul is packed bytes, block after
  * block. Whether these stand in scratch or in the user's own buffer is up to each rank: what lies
- * together there already, in the right order, is neither copied nor packed. A haul between mates is
- * put into shared memory, and taken from there straight into the user's slots, unless it goes on.
+ * together there already, in the right order, is neither copied nor packed. A haul between local ranks is
+ * put into shared memory, and taken from there straight into the user's edges, unless it goes on.
  */
 #include "neighbor/lowering/neighbor.h"
 
 static sk_span piece_of_leg(const sk_tour *t, int piece)
 {
     const sk_leg *l = &t->legs[t->pieces[piece].leg];
-    if (l->near && l->out)
-        return sk_tour_bay(t, piece);
+    if (l->intra && l->out)
+        return sk_tour_slot(t, piece);
     return sk_span_cut(t->c->types, l->place, (piece - l->first) * t->block, t->block);
 }
 
-/* The slot into which a piece that is mine may come at once. */
-static sk_span first_slot(const sk_tour *t, const sk_piece *p)
+/* The edge into which a piece that is mine may come at once. */
+static sk_span first_edge(const sk_tour *t, const sk_piece *p)
 {
     int first;
-    return sk_tour_slots(t, p->src, &first) ? sk_tour_slot(t, first) : (sk_span){0};
+    return sk_tour_edges(t, p->src, &first) ? sk_tour_edge(t, first) : (sk_span){0};
 }
 
 static sk_span source(const sk_tour *t, const sk_piece *p)
@@ -33,7 +33,7 @@ static bool lie_together(const sk_tour *t, const sk_leg *l, sk_span *all)
         const sk_piece *p = &t->pieces[i];
         if (!l->out && !p->mine)
             return false;
-        if (!sk_span_join(t->c->types, &run, l->out ? source(t, p) : first_slot(t, p)))
+        if (!sk_span_join(t->c->types, &run, l->out ? source(t, p) : first_edge(t, p)))
             return false;
     }
     *all = run;
@@ -50,15 +50,15 @@ static bool goes_on(const sk_tour *t, const sk_leg *l)
 
 static void prepare(sk_tour *t)
 {
-    for (int i = 0; i < t->turn_legs[t->nturns]; i++) {
+    for (int i = 0; i < t->epoch_legs[t->nturns]; i++) {
         sk_leg *l = &t->legs[i];
-        if (l->near && l->out) {
+        if (l->intra && l->out) {
             l->packed = true;
             continue;
         }
         if (lie_together(t, l, &l->place))
             continue;
-        if (l->near && !goes_on(t, l)) {
+        if (l->intra && !goes_on(t, l)) {
             l->loose = true;
             continue;
         }
@@ -70,7 +70,7 @@ static void prepare(sk_tour *t)
 /* Runs of blocks that follow each other move in one copy, or are taken at once. */
 typedef struct copier {
     sk_tour *t;
-    const sk_leg *from; /* a mate's bay; NULL: my own memory */
+    const sk_leg *from; /* a local rank's slot; NULL: my own memory */
     sk_span user, packed;
 } copier;
 
@@ -95,30 +95,31 @@ static void add(copier *c, sk_span user, sk_span packed, bool out)
     c->packed = more;
 }
 
-static void assemble(sk_tour *t, int turn, bool early)
+static void assemble(sk_tour *t, int epoch, bool early)
 {
-    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++) {
+    for (int i = t->epoch_legs[epoch]; i < t->epoch_legs[epoch + 1]; i++) {
         const sk_leg *l = &t->legs[i];
         copier c = {.t = t};
         if (!l->out || !l->packed)
             continue;
         bool may = sk_tour_may_fill_early(t, l);
         for (int k = l->first; k < l->first + l->n; k++)
-            if (!t->pieces[k].twice && (may && sk_piece_came(t, &t->pieces[k]) < turn - 1) == early)
+            if (!t->pieces[k].twice &&
+                (may && sk_piece_came(t, &t->pieces[k]) < epoch - 1) == early)
                 add(&c, source(t, &t->pieces[k]), piece_of_leg(t, k), true);
         flush(&c, true);
     }
 }
 
-/* Straight into all slots of its source. */
+/* Straight into all edges of its source. */
 static void take_loose(copier *c, int piece)
 {
     const sk_tour *t = c->t;
-    int first, n = t->pieces[piece].mine ? sk_tour_slots(t, t->pieces[piece].src, &first) : 0;
+    int first, n = t->pieces[piece].mine ? sk_tour_edges(t, t->pieces[piece].src, &first) : 0;
     if (n > 0)
-        add(c, sk_tour_slot(t, first), sk_tour_bay(t, piece), false);
+        add(c, sk_tour_edge(t, first), sk_tour_slot(t, piece), false);
     for (int k = 1; k < n; k++)
-        sk_take(t->s, c->from->peer, sk_tour_bay(t, piece), sk_tour_slot(t, first + k));
+        sk_take(t->s, c->from->peer, sk_tour_slot(t, piece), sk_tour_edge(t, first + k));
 }
 
 static void take(sk_tour *t, const sk_leg *l)
@@ -128,13 +129,13 @@ static void take(sk_tour *t, const sk_leg *l)
         if (l->loose)
             take_loose(&c, k);
         else
-            add(&c, piece_of_leg(t, k), sk_tour_bay(t, k), false);
+            add(&c, piece_of_leg(t, k), sk_tour_slot(t, k), false);
     flush(&c, false);
 }
 
 static void transfer(sk_tour *t, const sk_leg *l)
 {
-    if (l->near)
+    if (l->intra)
         take(t, l);
     else if (l->out)
         sk_send(t->s, l->place, l->peer);
@@ -142,24 +143,24 @@ static void transfer(sk_tour *t, const sk_leg *l)
         sk_recv(t->s, l->place, l->peer);
 }
 
-/* To further slots of the same source. */
+/* To further edges of the same source. */
 static void duplicate(sk_tour *t, int piece)
 {
-    int first, n = sk_tour_slots(t, t->pieces[piece].src, &first);
+    int first, n = sk_tour_edges(t, t->pieces[piece].src, &first);
     for (int k = 1; k < n; k++)
-        sk_copy(t->s, piece_of_leg(t, piece), sk_tour_slot(t, first + k));
+        sk_copy(t->s, piece_of_leg(t, piece), sk_tour_edge(t, first + k));
 }
 
-static void deliver(sk_tour *t, int turn)
+static void deliver(sk_tour *t, int epoch)
 {
-    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++) {
+    for (int i = t->epoch_legs[epoch]; i < t->epoch_legs[epoch + 1]; i++) {
         const sk_leg *l = &t->legs[i];
         copier c = {.t = t};
         for (int k = l->first; k < l->first + l->n && !l->out && !l->loose; k++) {
             if (!t->pieces[k].mine)
                 continue;
             if (l->packed)
-                add(&c, first_slot(t, &t->pieces[k]), piece_of_leg(t, k), false);
+                add(&c, first_edge(t, &t->pieces[k]), piece_of_leg(t, k), false);
             duplicate(t, k);
         }
         flush(&c, false);

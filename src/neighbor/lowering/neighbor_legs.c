@@ -41,7 +41,7 @@ static sk_status trace(sk_tour *t, sk_leg *l, const arrival *arrivals, size_t n)
             continue;
         arrival key = {{p->src, p->dst}, 0};
         const arrival *a = bsearch(&key, arrivals, n, sizeof key, by_parcel);
-        if (!a || t->legs[t->pieces[a->piece].leg].turn >= l->turn)
+        if (!a || t->legs[t->pieces[a->piece].leg].epoch >= l->epoch)
             return SK_BADARG; /* a pattern that sends what it does not have */
         p->from = a->piece;
         t->pieces[a->piece].onward = true;
@@ -49,18 +49,18 @@ static sk_status trace(sk_tour *t, sk_leg *l, const arrival *arrivals, size_t n)
     return SK_OK;
 }
 
-/* Stage 0 is turn 0, whether or not there are hauls in it. */
-static void count_turns(sk_tour *t, const sk_pattern_view *v)
+/* Stage 0 is epoch 0, whether or not there are hauls in it. */
+static void count_epochs(sk_tour *t, const sk_pattern_view *v)
 {
-    int turn = 0;
+    int epoch = 0;
     for (size_t i = 0; i < v->nhauls; i++) {
         if (v->hauls[i].stage > (i ? v->hauls[i - 1].stage : 0))
-            t->turn_legs[++turn] = (int)i;
-        t->legs[i].turn = turn;
+            t->epoch_legs[++epoch] = (int)i;
+        t->legs[i].epoch = epoch;
         t->legs[i].stage = v->hauls[i].stage;
     }
-    t->nturns = turn + 1;
-    t->turn_legs[t->nturns] = (int)v->nhauls;
+    t->nturns = epoch + 1;
+    t->epoch_legs[t->nturns] = (int)v->nhauls;
 }
 
 sk_status sk_tour_legs(sk_tour *t, const sk_pattern *pattern)
@@ -68,11 +68,11 @@ sk_status sk_tour_legs(sk_tour *t, const sk_pattern *pattern)
     const sk_pattern_view *v = sk_pattern_view_get(pattern);
     arrival *arrivals = sk_arena_get(t->arena, (v->nparcels + 1) * sizeof *arrivals), *end;
     t->legs = sk_arena_get(t->arena, (v->nhauls + 1) * sizeof *t->legs);
-    t->turn_legs = sk_arena_get(t->arena, (v->nhauls + 2) * sizeof *t->turn_legs);
+    t->epoch_legs = sk_arena_get(t->arena, (v->nhauls + 2) * sizeof *t->epoch_legs);
     t->pieces = sk_arena_get(t->arena, (v->nparcels + 1) * sizeof *t->pieces);
-    if (!arrivals || !t->legs || !t->turn_legs || !t->pieces)
+    if (!arrivals || !t->legs || !t->epoch_legs || !t->pieces)
         return SK_NOMEM;
-    count_turns(t, v);
+    count_epochs(t, v);
     end = arrivals;
     for (size_t i = 0, pieces = 0; i < v->nhauls; i++) {
         t->legs[i].peer = v->hauls[i].peer;
@@ -90,5 +90,5 @@ sk_status sk_tour_legs(sk_tour *t, const sk_pattern *pattern)
 
 int sk_piece_came(const sk_tour *t, const sk_piece *p)
 {
-    return p->from == SK_OWN ? SK_OWN : t->legs[t->pieces[p->from].leg].turn;
+    return p->from == SK_OWN ? SK_OWN : t->legs[t->pieces[p->from].leg].epoch;
 }

@@ -1,8 +1,8 @@
-/* phase_neighbor_moves.c: the transfers of a turn, in rounds.
+/* phase_neighbor_moves.c: the transfers of an epoch, in rounds.
  *
  * They are ordered by distance from sender to receiver, so not all send to the same rank at first.
  * A window cuts them into rounds. No rank waits for ever: of all messages that are not over, take
- * those of the lowest (turn, distance, order); everything before them is over at both ends, and a
+ * those of the lowest (epoch, distance, order); everything before them is over at both ends, and a
  * rank has at most one to send and one to receive of that kind, which are never cut apart. */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 typedef struct move {
     int peer, distance;
-    int order; /* among those of the pair in this turn */
+    int order; /* among those of the pair in this epoch */
     bool out;
     const sk_leg *leg; /* NULL: a straight message */
     sk_span block;
@@ -46,7 +46,7 @@ static void add_straight(const sk_tour *t, moves *m, int peer, bool out, int edg
 }
 
 /* Slots of one rank stand together, in the order of their edges. */
-static void add_slots(const sk_tour *t, moves *m, bool out)
+static void add_edges(const sk_tour *t, moves *m, bool out)
 {
     const int *ranks = out ? t->g->out : t->g->in;
     const int *sorted = out ? t->g->out_sorted : t->g->in_sorted;
@@ -78,37 +78,38 @@ static bool same_kind(const move *a, const move *b)
     return a->distance == b->distance && a->order == b->order;
 }
 
-/* Hauls between mates need no window. */
-static void share(sk_tour *t, const sk_cargo *cargo, int turn)
+/* Hauls between local ranks need no window. */
+static void share(sk_tour *t, const sk_cargo *cargo, int epoch)
 {
-    int publish = -1;
-    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++) {
+    int post = -1;
+    for (int i = t->epoch_legs[epoch]; i < t->epoch_legs[epoch + 1]; i++) {
         const sk_leg *l = &t->legs[i];
-        if (l->near && l->out)
-            publish = t->near.first + l->stage;
-        else if (l->near)
+        if (l->intra && l->out)
+            post = t->intra.first + l->stage;
+        else if (l->intra)
             cargo->transfer(t, l);
     }
-    if (publish >= 0)
-        sk_publish(t->s, publish);
+    if (post >= 0)
+        sk_post(t->s, post);
 }
 
-void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int turn)
+void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int epoch)
 {
-    int first = t->turn_legs[turn], end = t->turn_legs[turn + 1], window = t->c->hood->window;
+    int first = t->epoch_legs[epoch], end = t->epoch_legs[epoch + 1],
+        window = t->c->neighborhood->window;
     size_t most = (size_t)(end - first) + (size_t)t->g->nin_sorted + (size_t)t->g->nout_sorted;
     moves m = {.at = sk_arena_get(t->arena, (most + 1) * sizeof *m.at)};
     if (!m.at) {
         sk_sched_fail(t->s, SK_NOMEM);
         return;
     }
-    share(t, cargo, turn);
+    share(t, cargo, epoch);
     for (int i = first; i < end; i++)
-        if (!t->legs[i].near)
+        if (!t->legs[i].intra)
             add(t, &m, (move){.peer = t->legs[i].peer, .out = t->legs[i].out, .leg = &t->legs[i]});
-    if (turn == 0) {
-        add_slots(t, &m, false);
-        add_slots(t, &m, true);
+    if (epoch == 0) {
+        add_edges(t, &m, false);
+        add_edges(t, &m, true);
     }
     qsort(m.at, (size_t)m.n, sizeof *m.at, by_distance);
     for (int i = 0, in_round = 0; i < m.n; i++) {

@@ -1,31 +1,31 @@
-/* neighbor_shared.c: all neighbours on one node: every rank puts its blocks where its mates can see
+/* neighbor_shared.c: all neighbours on one node: every rank puts its blocks where its local ranks can see
  * them, and takes those of its sources from there.
  *
- *   shared    through the bays of one turn: two copies for every block of alltoall; for allgather
- *             one into the bay, whatever the degree, and one out of it for each neighbour; short
- *             blocks through the common bay where ranks share cores
- *   exposed   a bay says only where the blocks lie, and the mates read them there: one copy, a
+ *   shared    through the slots of one epoch: two copies for every block of alltoall; for allgather
+ *             one into the slot, whatever the degree, and one out of it for each neighbour; short
+ *             blocks through the common slot where ranks share cores
+ *   exported   a slot says only where the blocks lie, and the local ranks read them there: one copy, a
  *             system call for each block, and nobody leaves before all have read
  * cost   degree copies, no messages, one wait for each neighbour
- * good for  shared: up to a few KB, and allgather at any length that fits; exposed: long blocks
- * rounds 2, with blocks exposed 3    scratch  exposed blocks of types with gaps, packed
+ * good for  shared: up to a few KB, and allgather at any length that fits; exported: long blocks
+ * rounds 2, with blocks exported 3    scratch  exported blocks of types with gaps, packed
  *
  * Where each block stands both ends of its edge must know without a word: allgather's at the start
- * of the bay; alltoall's in a place for every mate, and as often again as edges are parallel.
+ * of the slot; alltoall's in a place for every local rank, and as often again as edges are parallel.
  *
- * All mates append the same turn, though not all know sizes. A rank without neighbours does not
- * even know those of equal blocks, but has no part in the turn. In the v and w forms the room is
- * what all ranks agree on, and a block that is too long for its place is exposed or, where that
+ * All local ranks append the same epoch, though not all know sizes. A rank without neighbours does not
+ * even know those of equal blocks, but has no part in the epoch. In the v and w forms the room is
+ * what all ranks agree on, and a block that is too long for its place is exported or, where that
  * cannot be, sent: this the two ends of an edge decide alike. */
-#include "neighbor/lowering/neighbor.h"
 #include "coll/phase/share.h"
+#include "neighbor/lowering/neighbor.h"
 
 enum {
     PLACE_STEP = 64,
     WIDE_ROOM = 128 << 10, /* of allgather, where sizes are not known */
     SOME_NEIGHBOURS = 6,
     MANY_NEIGHBOURS = 12,
-    LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exposed */
+    LONG_BLOCK = 32 << 10, /* of alltoall: from here on, what is not known beforehand is exported */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -36,12 +36,12 @@ static int64_t smaller(int64_t a, int64_t b)
 /* Does every rank know the size of every block? */
 static bool sizes_known(const sk_call *c)
 {
-    return !sk_neighbor_sized(c) && !c->hood->lonely;
+    return !sk_neighbor_sized(c) && !c->neighborhood->lonely;
 }
 
 static int64_t count_places(const sk_call *c)
 {
-    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * c->hood->parallel;
+    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * c->neighborhood->parallel;
 }
 
 /* Sizes are not known to all: room for blocks of a typical size and some longer ones. */
@@ -49,12 +49,12 @@ static int64_t agreed_room(const sk_call *c, int64_t n)
 {
     if (sk_neighbor_gathers(c))
         return smaller(c->room, WIDE_ROOM);
-    int64_t each = smaller(c->hood->typical, LONG_BLOCK / 4) * 4;
+    int64_t each = smaller(c->neighborhood->typical, LONG_BLOCK / 4) * 4;
     each = each < PLACE_STEP ? PLACE_STEP : each;
     return each > c->room / n ? c->room : each * n;
 }
 
-static sk_places places_for(const sk_call *c, bool expose)
+static sk_places places_for(const sk_call *c, bool export)
 {
     int64_t block = sk_call_bytes(c);
     sk_places p = {.n = count_places(c)};
@@ -62,8 +62,9 @@ static sk_places places_for(const sk_call *c, bool expose)
         p.room = agreed_room(c, p.n);
         p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
     } else {
-        p.bytes = expose || block > c->room / p.n ? SK_PLACE : block;
-        p.room = c->hood->graph->nin + c->hood->graph->nout ? p.n * p.bytes : SK_NO_PART;
+        p.bytes = export || block > c->room / p.n ? SK_EXPORT_BYTES : block;
+        p.room =
+            c->neighborhood->graph->nin + c->neighborhood->graph->nout ? p.n * p.bytes : SK_NO_PART;
     }
     return p;
 }
@@ -72,8 +73,9 @@ static sk_places places_for(const sk_call *c, bool expose)
 
 static bool on_one_node(const sk_call *c)
 {
-    const sk_machine *m = c->hood->machine;
-    return m && m->nnodes == 1 && c->hood->parallel > 0 && c->room / count_places(c) >= PLACE_STEP;
+    const sk_machine *m = c->neighborhood->machine;
+    return m && m->nnodes == 1 && c->neighborhood->parallel > 0 &&
+           c->room / count_places(c) >= PLACE_STEP;
 }
 
 static bool fits_shared(const sk_call *c)
@@ -81,7 +83,7 @@ static bool fits_shared(const sk_call *c)
     return on_one_node(c) && (!sizes_known(c) || sk_call_bytes(c) <= c->room / count_places(c));
 }
 
-static bool fits_exposed(const sk_call *c)
+static bool fits_single_copy(const sk_call *c)
 {
     return on_one_node(c) && c->direct;
 }
@@ -91,15 +93,15 @@ static int64_t most_neighbours(const sk_call *c)
 {
     int64_t n = 0;
     for (int i = 0; i < SK_NLEVELS; i++)
-        n += c->hood->load[SK_BY_DIRECT].messages[i];
+        n += c->neighborhood->load[SK_BY_DIRECT].messages[i];
     return n;
 }
 
 /* Only what some rank may have to pack. Where sizes are not known no bound can be given that all
  * ranks agree on. */
-static int64_t scratch_exposed(const sk_call *c)
+static int64_t scratch_single_copy(const sk_call *c)
 {
-    int64_t edges = 1 + most_neighbours(c) * c->hood->parallel, block = sk_call_bytes(c);
+    int64_t edges = 1 + most_neighbours(c) * c->neighborhood->parallel, block = sk_call_bytes(c);
     bool huge = block > INT64_MAX - PLACE_STEP;
     return sizes_known(c) && block ? sk_room(edges, huge ? block : block + PLACE_STEP) : 0;
 }
@@ -122,29 +124,29 @@ static void build_shared(sk_sched *s, const sk_call *c)
     sk_neighbor_trade(s, c, at, false);
 }
 
-static void build_exposed(sk_sched *s, const sk_call *c)
+static void build_single_copy(sk_sched *s, const sk_call *c)
 {
     sk_neighbor_trade(s, c, places_for(c, true), true);
 }
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
-        .name = "shared", .coll = (COLL),                                                          \
+        .name = "shm", .coll = (COLL),                                                             \
         .about = "through memory that node mates share; all neighbours on one node",               \
         .fits = fits_shared, .build = build_shared,                                                \
     }
 
-#define EXPOSED(COLL)                                                                              \
+#define SINGLE_COPY(COLL)                                                                          \
     {                                                                                              \
-        .name = "exposed", .coll = (COLL),                                                         \
+        .name = "single-copy", .coll = (COLL),                                                     \
         .about = "node mates read each other's buffers; long blocks, all neighbours on one node",  \
-        .fits = fits_exposed, .scratch = scratch_exposed, .build = build_exposed,                  \
+        .fits = fits_single_copy, .scratch = scratch_single_copy, .build = build_single_copy,      \
     }
 
-const sk_algo sk_neighbor_allgather_shared = SHARED(SK_NEIGHBOR_ALLGATHER);
-const sk_algo sk_neighbor_allgather_exposed = EXPOSED(SK_NEIGHBOR_ALLGATHER);
-const sk_algo sk_neighbor_allgatherv_shared = SHARED(SK_NEIGHBOR_ALLGATHERV);
-const sk_algo sk_neighbor_alltoall_shared = SHARED(SK_NEIGHBOR_ALLTOALL);
-const sk_algo sk_neighbor_alltoall_exposed = EXPOSED(SK_NEIGHBOR_ALLTOALL);
-const sk_algo sk_neighbor_alltoallv_shared = SHARED(SK_NEIGHBOR_ALLTOALLV);
-const sk_algo sk_neighbor_alltoallw_shared = SHARED(SK_NEIGHBOR_ALLTOALLW);
+const sk_algo sk_neighbor_allgather_shm = SHARED(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgather_single_copy = SINGLE_COPY(SK_NEIGHBOR_ALLGATHER);
+const sk_algo sk_neighbor_allgatherv_shm = SHARED(SK_NEIGHBOR_ALLGATHERV);
+const sk_algo sk_neighbor_alltoall_shm = SHARED(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoall_single_copy = SINGLE_COPY(SK_NEIGHBOR_ALLTOALL);
+const sk_algo sk_neighbor_alltoallv_shm = SHARED(SK_NEIGHBOR_ALLTOALLV);
+const sk_algo sk_neighbor_alltoallw_shm = SHARED(SK_NEIGHBOR_ALLTOALLW);

@@ -26,7 +26,7 @@ static int packet_for(const sk_tour *t, const sk_leg *l)
 
 static void prepare(sk_tour *t)
 {
-    for (int i = 0; i < t->turn_legs[t->nturns]; i++)
+    for (int i = 0; i < t->epoch_legs[t->nturns]; i++)
         t->legs[i].packet = packet_for(t, &t->legs[i]);
 }
 
@@ -34,7 +34,7 @@ static void prepare(sk_tour *t)
 static bool can_be_early(const sk_tour *t, const sk_leg *l)
 {
     for (int i = l->first; i < l->first + l->n; i++)
-        if (sk_piece_came(t, &t->pieces[i]) >= l->turn - 1)
+        if (sk_piece_came(t, &t->pieces[i]) >= l->epoch - 1)
             return false;
     return true;
 }
@@ -52,9 +52,9 @@ static void fill(sk_tour *t, const sk_leg *l)
     }
 }
 
-static void assemble(sk_tour *t, int turn, bool early)
+static void assemble(sk_tour *t, int epoch, bool early)
 {
-    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++)
+    for (int i = t->epoch_legs[epoch]; i < t->epoch_legs[epoch + 1]; i++)
         if (t->legs[i].out && can_be_early(t, &t->legs[i]) == early)
             fill(t, &t->legs[i]);
 }
@@ -67,16 +67,16 @@ static void transfer(sk_tour *t, const sk_leg *l)
         sk_packet_recv(t->s, l->packet, l->peer);
 }
 
-/* Also to an empty slot: a block that comes although none is expected is an error to be seen. */
-static void deliver(sk_tour *t, int turn)
+/* Also to an empty edge: a block that comes although none is expected is an error to be seen. */
+static void deliver(sk_tour *t, int epoch)
 {
-    for (int i = t->turn_legs[turn]; i < t->turn_legs[turn + 1]; i++) {
+    for (int i = t->epoch_legs[epoch]; i < t->epoch_legs[epoch + 1]; i++) {
         const sk_leg *l = &t->legs[i];
         for (int k = 0; k < l->n && !l->out; k++) {
             const sk_piece *p = &t->pieces[l->first + k];
-            int first, n = p->mine ? sk_tour_slots(t, p->src, &first) : 0;
-            for (int j = 0; j < n && sk_tour_slot(t, first).len <= t->ride; j++)
-                sk_get(t->s, l->packet, k, sk_tour_slot(t, first + j));
+            int first, n = p->mine ? sk_tour_edges(t, p->src, &first) : 0;
+            for (int j = 0; j < n && sk_tour_edge(t, first).len <= t->ride; j++)
+                sk_get(t->s, l->packet, k, sk_tour_edge(t, first + j));
         }
     }
 }

@@ -1,39 +1,39 @@
-/* phase_neighbor_trade.c: blocks change hands in one turn of shared memory. Each goes the way that
- * both ends of its edge know from its length: through the bay, read where it lies, or as a message.
+/* phase_neighbor_trade.c: blocks change hands in one epoch of shared memory. Each goes the way that
+ * both ends of its edge know from its length: through the slot, read where it lies, or as a message.
  */
-#include "neighbor/lowering/neighbor.h"
 #include "coll/phase/row.h"
+#include "neighbor/lowering/neighbor.h"
 
 typedef struct trade {
     sk_tour t;
     sk_places at;
-    int turn;
-    bool expose;          /* all blocks, also short ones */
+    int epoch;
+    bool export;          /* all blocks, also short ones */
     bool gives, exposes;  /* this rank, anything */
-    sk_span *from, *into; /* by sorted slot: exposed blocks, and where such are read to */
+    sk_span *from, *into; /* by sorted edge: exported blocks, and where such are read to */
 } trade;
 
-typedef enum way { NOTHING, BY_BAY, BY_PLACE, BY_MESSAGE } way;
+typedef enum way { NOTHING, BY_SLOT, BY_PLACE, BY_MESSAGE } way;
 
 static way way_of(const trade *x, int64_t len)
 {
     if (len == 0)
         return NOTHING;
-    if (!x->expose && len <= x->at.bytes)
-        return BY_BAY;
+    if (!x->export && len <= x->at.bytes)
+        return BY_SLOT;
     return x->t.c->direct ? BY_PLACE : BY_MESSAGE;
 }
 
-/* The place of edge number `edge` to this mate. */
+/* The place of edge number `edge` to this local rank. */
 static int64_t place_of(const trade *x, int edge, int target)
 {
-    int mate = x->t.c->hood->machine->mate[target];
-    return x->t.gather ? 0 : ((int64_t)edge * x->t.c->nranks + mate) * x->at.bytes;
+    int local_rank = x->t.c->neighborhood->machine->local_rank[target];
+    return x->t.gather ? 0 : ((int64_t)edge * x->t.c->nranks + local_rank) * x->at.bytes;
 }
 
 /* The edges that leave or reach me, without loops, one after the other: allgather leaves once. */
 typedef struct edge {
-    int i; /* sorted slot; -1 before the first */
+    int i; /* sorted edge; -1 before the first */
     int peer, number;
 } edge;
 
@@ -57,16 +57,16 @@ static bool next_edge(const trade *x, edge *e, bool out)
 static sk_span block_of(const trade *x, const edge *e, bool out)
 {
     const sk_tour *t = &x->t;
-    return !out ? sk_tour_slot(t, e->i)
+    return !out ? sk_tour_edge(t, e->i)
                 : sk_send_block(t->c, t->gather ? 0 : t->g->out_sorted[e->i]);
 }
 
 static sk_span in_common(const trade *x, int rank, int64_t len)
 {
-    return sk_common(x->turn, x->t.c->hood->machine->mate[rank] * x->at.bytes, len);
+    return sk_common(x->epoch, x->t.c->neighborhood->machine->local_rank[rank] * x->at.bytes, len);
 }
 
-/* My blocks into my bay, or packed, so that they can be read. */
+/* My blocks into my slot, or packed, so that they can be read. */
 static void put(trade *x)
 {
     sk_sched *s = x->t.s;
@@ -80,10 +80,10 @@ static void put(trade *x)
     for (edge e = {.i = -1}; next_edge(x, &e, true);) {
         sk_span block = block_of(x, &e, true);
         way w = way_of(x, block.len);
-        x->gives |= w == BY_BAY || w == BY_PLACE;
+        x->gives |= w == BY_SLOT || w == BY_PLACE;
         x->exposes |= w == BY_PLACE;
-        if (w == BY_BAY)
-            sk_copy(s, block, sk_bay(x->turn, place_of(x, e.number, e.peer), block.len));
+        if (w == BY_SLOT)
+            sk_copy(s, block, sk_slot(x->epoch, place_of(x, e.number, e.peer), block.len));
         if (w != BY_PLACE)
             continue;
         x->from[e.i] = sk_bytes_place(s, x->t.c, block);
@@ -92,16 +92,17 @@ static void put(trade *x)
     sk_fence(s);
 }
 
-static void expose(trade *x)
+static void export(trade *x)
 {
     if (!x->exposes)
         return;
     for (edge e = {.i = -1}; next_edge(x, &e, true);)
-        sk_expose(x->t.s, x->from[e.i], sk_bay(x->turn, place_of(x, e.number, e.peer), SK_PLACE));
+        sk_export(x->t.s, x->from[e.i],
+                  sk_slot(x->epoch, place_of(x, e.number, e.peer), SK_EXPORT_BYTES));
     sk_fence(x->t.s);
 }
 
-/* Blocks that stand one after the other in the common bay and in my buffer are one. */
+/* Blocks that stand one after the other in the common slot and in my buffer are one. */
 static void take_common(const trade *x)
 {
     sk_sched *s = x->t.s;
@@ -129,12 +130,12 @@ static void take(trade *x)
         sk_span block = block_of(x, &e, false);
         int64_t at = place_of(x, e.number, x->t.c->rank);
         way w = way_of(x, block.len);
-        if (w == BY_BAY)
-            sk_take(s, e.peer, sk_bay(x->turn, at, block.len), block);
+        if (w == BY_SLOT)
+            sk_take(s, e.peer, sk_slot(x->epoch, at, block.len), block);
         if (w != BY_PLACE)
             continue;
         x->into[e.i] = sk_bytes_place(s, x->t.c, block);
-        sk_read(s, e.peer, sk_bay(x->turn, at, SK_PLACE), 0, x->into[e.i]);
+        sk_read(s, e.peer, sk_slot(x->epoch, at, SK_EXPORT_BYTES), 0, x->into[e.i]);
     }
 }
 
@@ -150,9 +151,9 @@ static void run(trade *x)
 {
     sk_sched *s = x->t.s;
     put(x);
-    expose(x);
+    export(x);
     if (x->gives)
-        sk_publish(s, x->turn);
+        sk_post(s, x->epoch);
     sk_tour_copy_loops(&x->t);
     if (x->at.common)
         take_common(x);
@@ -161,7 +162,7 @@ static void run(trade *x)
     sk_tour_transfer(&x->t, NULL, 0);
     unpack(x);
     if (x->exposes)
-        sk_settle(s, x->turn);
+        sk_quiesce(s, x->epoch);
 }
 
 static sk_status prepare(trade *x)
@@ -174,22 +175,22 @@ static sk_status prepare(trade *x)
     return x->from && x->into ? sk_tour_no_legs(&x->t) : SK_NOMEM;
 }
 
-void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool expose)
+void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool export)
 {
     trade x = {.t = {.s = s,
                      .c = c,
-                     .g = c->hood->graph,
+                     .g = c->neighborhood->graph,
                      .arena = sk_arena_new(),
                      .gather = sk_neighbor_gathers(c),
                      .sized = true,
                      .all_edges = true},
                .at = at,
-               .expose = expose};
+               .export = export};
     x.t.ride = c->direct ? INT64_MAX : at.bytes;
     sk_status st = prepare(&x);
     if (st == SK_OK) {
-        x.turn = at.together && !at.common ? sk_turn_together(s, at.room)
-                                           : sk_turn(s, at.room, at.common);
+        x.epoch = at.together && !at.common ? sk_epoch_together(s, at.room)
+                                            : sk_epoch(s, at.room, at.common);
         run(&x);
     } else {
         sk_sched_fail(s, st);

@@ -31,15 +31,15 @@
     X(SCAN, Scan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                        \
     X(EXSCAN, Exscan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                    \
     X(NEIGHBOR_ALLGATHER, Neighbor_allgather, c->send, c->n, c->type, c->recv, c->n, c->type,      \
-      c->hood->comm)                                                                               \
+      c->neighborhood->comm)                                                                       \
     X(NEIGHBOR_ALLGATHERV, Neighbor_allgatherv, c->send, c->scounts[0], c->type, c->recv,          \
-      c->rcounts, c->rdispls, c->type, c->hood->comm)                                              \
+      c->rcounts, c->rdispls, c->type, c->neighborhood->comm)                                      \
     X(NEIGHBOR_ALLTOALL, Neighbor_alltoall, c->send, c->n, c->type, c->recv, c->n, c->type,        \
-      c->hood->comm)                                                                               \
+      c->neighborhood->comm)                                                                       \
     X(NEIGHBOR_ALLTOALLV, Neighbor_alltoallv, c->send, c->scounts, c->sdispls, c->type, c->recv,   \
-      c->rcounts, c->rdispls, c->type, c->hood->comm)                                              \
+      c->rcounts, c->rdispls, c->type, c->neighborhood->comm)                                      \
     X(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, c->send, c->scounts, c->sbytes, c->types, c->recv,   \
-      c->rcounts, c->rbytes, c->types, c->hood->comm)
+      c->rcounts, c->rbytes, c->types, c->neighborhood->comm)
 
 #define X(ID, Name, ...)                                                                           \
     static int run_##Name(const sk_case *c, bool host)                                             \
@@ -244,7 +244,7 @@ void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed)
 void sk_case_reset(const sk_case *c)
 {
     memset(c->recv, 0xee, c->recv_bytes);
-    if (c->hood)
+    if (c->neighborhood)
         sk_case_neighbor_fill(c);
     else
         sk_case_fill(c, c->send, c->send_bytes, c->rank);

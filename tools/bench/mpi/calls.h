@@ -11,8 +11,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#include "coll/call.h"
 #include "bench/mpi/neighbors.h"
+#include "coll/call.h"
 
 typedef struct sk_case {
     sk_coll coll;
@@ -24,19 +24,19 @@ typedef struct sk_case {
     int *scounts, *sdispls, *rcounts, *rdispls; /* v forms: in elements; alltoallw: bytes */
     MPI_Datatype *types;                        /* alltoallw */
     MPI_Aint *sbytes, *rbytes;                  /* neighbor_alltoallw: displacements */
-    const sk_neighbors *hood;                   /* neighbourhood collectives, else NULL */
+    const sk_neighbors *neighborhood;           /* neighbourhood collectives, else NULL */
     char *send, *recv;                          /* NULL where this rank has none */
     size_t send_bytes, recv_bytes;
     size_t check_bytes; /* of recv: what the standard defines */
 } sk_case;
 
 /* NULL when out of memory. Local: no communication. */
-sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *hood);
+sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood);
 sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks);
 void sk_case_free(sk_case *c);
 
 /* Buffer memory of a rank, the copy for comparing included; an upper bound over the ranks. */
-double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *hood);
+double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood);
 double sk_case_memory(sk_coll coll, int64_t bytes, int nranks);
 
 /* The inputs as they must be before the first call, and no trace of an earlier result. */
@@ -49,7 +49,7 @@ void sk_case_neighbor_fill(const sk_case *c);
 /* The result that a neighbourhood collective must have, into check_bytes. */
 void sk_case_neighbor_expect(const sk_case *c, char *out);
 
-/* Elements of block i of the v forms: one half and three halves of n by turns. */
+/* Elements of block i of the v forms: one half and three halves of n by epochs. */
 static inline int sk_case_uneven(int n, int i)
 {
     return i % 2 ? n - n / 2 : n + n / 2;

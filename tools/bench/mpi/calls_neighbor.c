@@ -44,7 +44,7 @@ static bool take_memory(sk_case *c, int slots)
 /* The blocks one after the other; returns their bytes. */
 static size_t lay_out(const sk_case *c, bool out, int *counts, int *displs, MPI_Aint *bytes)
 {
-    const sk_graph *g = c->hood->graph;
+    const sk_graph *g = c->neighborhood->graph;
     int at = 0, n = out ? g->nout : g->nin;
     for (int i = 0; i < n; i++) {
         counts[i] = out ? block_elems(c, c->rank, g->out[i]) : block_elems(c, g->in[i], c->rank);
@@ -55,9 +55,9 @@ static size_t lay_out(const sk_case *c, bool out, int *counts, int *displs, MPI_
     return (size_t)at * (size_t)c->elem;
 }
 
-sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *hood)
+sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood)
 {
-    const sk_graph *g = hood->graph;
+    const sk_graph *g = neighborhood->graph;
     bool words = bytes % 8 == 0;
     int elem = words ? 8 : 1, slots = g->nin > g->nout ? g->nin : g->nout;
     if ((bytes + bytes / 2 + elem) * (slots + 1) > INT_MAX)
@@ -72,7 +72,7 @@ sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *h
                    .type = words ? MPI_INT64_T : MPI_UINT8_T,
                    .elem = elem,
                    .n = (int)(bytes / elem),
-                   .hood = hood};
+                   .neighborhood = neighborhood};
     if (!take_memory(c, slots))
         goto fail;
     if (sends_one_block(coll)) {
@@ -99,7 +99,7 @@ static int seed_of(const sk_case *c, int from, int to)
 
 void sk_case_neighbor_fill(const sk_case *c)
 {
-    const sk_graph *g = c->hood->graph;
+    const sk_graph *g = c->neighborhood->graph;
     if (sends_one_block(c->coll))
         sk_case_fill(c, c->send, c->send_bytes, seed_of(c, c->rank, c->rank));
     for (int i = 0; !sends_one_block(c->coll) && i < g->nout; i++)
@@ -109,14 +109,15 @@ void sk_case_neighbor_fill(const sk_case *c)
 
 void sk_case_neighbor_expect(const sk_case *c, char *out)
 {
-    const sk_graph *g = c->hood->graph;
+    const sk_graph *g = c->neighborhood->graph;
     for (int i = 0; i < g->nin; i++)
         sk_case_fill(c, out + c->rbytes[i], (size_t)c->rcounts[i] * (size_t)c->elem,
                      seed_of(c, g->in[i], c->rank));
 }
 
-double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *hood)
+double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood)
 {
-    double out = sends_one_block(coll) ? 1 : hood->graph->nout, in = hood->graph->nin;
+    double out = sends_one_block(coll) ? 1 : neighborhood->graph->nout,
+           in = neighborhood->graph->nin;
     return 1.5 * (double)bytes * (out + 2 * in);
 }

@@ -9,7 +9,7 @@
  * versions of MPICH err in neighbor_alltoallw). Overwrites the host's result. */
 static bool host_errs(const sk_case *c, const char *skein)
 {
-    if (!c->hood)
+    if (!c->neighborhood)
         return false;
     sk_case_neighbor_expect(c, c->recv);
     return sk_first_difference(skein, c->recv, c->check_bytes) < 0;
@@ -38,7 +38,7 @@ bool sk_compare(const sk_case *c, char *keep)
         fprintf(stderr, "wrong result: %s of %lld bytes on %d ranks: rank %d, byte %lld of %zu\n",
                 sk_coll_name(c->coll), (long long)c->bytes, c->nranks, c->rank, (long long)at,
                 c->check_bytes);
-    if (c->hood)
+    if (c->neighborhood)
         tell_host_errs(c, host);
     int mine = at < 0 || host, all;
     PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -14,9 +14,9 @@
 enum { NEIGHBOR_WARMUP = 20 };
 
 typedef struct args {
-    char *colls, *bytes; /* separated by commas */
-    const char *graph;   /* of neighbourhood collectives, or NULL */
-    sk_neighbors hood;   /* made of it */
+    char *colls, *bytes;       /* separated by commas */
+    const char *graph;         /* of neighbourhood collectives, or NULL */
+    sk_neighbors neighborhood; /* made of it */
     sk_measure measure;
     bool plain; /* the host against itself, on purpose */
 } args;
@@ -62,7 +62,7 @@ static bool interposed(void)
 /* Whether the buffers of all ranks fit into half of the memory: they may all be on one machine. */
 static bool memory_suffices(sk_coll coll, int64_t bytes, const args *a, int nranks)
 {
-    double mine = a->graph ? sk_case_neighbor_memory(coll, bytes, &a->hood)
+    double mine = a->graph ? sk_case_neighbor_memory(coll, bytes, &a->neighborhood)
                            : sk_case_memory(coll, bytes, nranks),
            all;
     PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -76,7 +76,7 @@ static bool measure(sk_coll coll, int64_t bytes, const args *a, int rank, int nr
 {
     sk_case *c = NULL;
     if (memory_suffices(coll, bytes, a, nranks))
-        c = a->graph ? sk_case_neighbor_new(coll, bytes, &a->hood)
+        c = a->graph ? sk_case_neighbor_new(coll, bytes, &a->neighborhood)
                      : sk_case_new(coll, bytes, rank, nranks);
     int mine = c != NULL, have;
     PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -139,14 +139,14 @@ int main(int argc, char **argv)
             fprintf(stderr, "skein-bench: Skein's library is not loaded; use `skein bench`, or "
                             "--plain to time the host MPI against itself\n");
         status = 3;
-    } else if (a.graph && !sk_neighbors_new(a.graph, rank, nranks, &a.hood)) {
+    } else if (a.graph && !sk_neighbors_new(a.graph, rank, nranks, &a.neighborhood)) {
         status = 2;
     } else {
         a.measure.least = a.graph ? NEIGHBOR_WARMUP : 0;
         a.measure.empty_us = sk_measure_empty(&a.measure);
         status = measure_all(&a, rank, nranks);
         if (a.graph)
-            sk_neighbors_free(&a.hood);
+            sk_neighbors_free(&a.neighborhood);
     }
     MPI_Finalize();
     return status;

@@ -1,5 +1,5 @@
 /* measure.c: compare results, warm up, then rounds. A round times single calls, Skein's and the
- * host's by turns, each from a moment that all ranks wait for, and then trains of calls. The order
+ * host's by epochs, each from a moment that all ranks wait for, and then trains of calls. The order
  * changes from call to call and from round to round, so that a disturbance of the machine meets
  * both; the ratio is taken within a round, so that a slow drift cancels out. */
 #include "bench/mpi/measure.h"
@@ -14,7 +14,7 @@ enum { SKEIN, HOST, SIDES };
 enum { MIN_ROUNDS = 3, MAX_SINGLES = 25, MIN_TRAIN = 2, MAX_TRAIN = 100, MAX_TRAINS = 4 };
 
 /* A shorter train of short calls is mostly its start: ranks that share cores need a while until
- * they take turns. */
+ * they take epochs. */
 enum { GOOD_TRAIN_US = 20000 };
 
 /* Rank 0's clock decides, so that all ranks go the same way. */

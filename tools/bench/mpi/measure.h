@@ -1,4 +1,4 @@
-/* measure.h: time one case, Skein and the host MPI by turns. */
+/* measure.h: time one case, Skein and the host MPI by epochs. */
 #ifndef SK_MEASURE_H
 #define SK_MEASURE_H
 

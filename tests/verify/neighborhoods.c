@@ -1,4 +1,4 @@
-#include "hoods.h"
+#include "neighborhoods.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_grid(graph_kind kind)
 
 /* ---- grids ---- */
 
-static sk_status make_grid(const hoods *h, int rank, sk_graph **out)
+static sk_status make_grid(const neighborhoods *h, int rank, sk_graph **out)
 {
     int side = 1;
     for (int i = 1; i * i <= h->p; i++)
@@ -33,13 +33,13 @@ static sk_status make_grid(const hoods *h, int rank, sk_graph **out)
 
 /* ---- lists ---- */
 
-static uint64_t dice(const hoods *h, int a, int b)
+static uint64_t dice(const neighborhoods *h, int a, int b)
 {
     return shade_mix(((uint64_t)a * 4099 + (uint64_t)b) * 131 + h->seed * 7919u + 1);
 }
 
 /* How many edges lead from one rank to another. */
-static int edges(const hoods *h, int from, int to)
+static int edges(const neighborhoods *h, int from, int to)
 {
     uint64_t d = dice(h, from, to);
     switch (h->kind) {
@@ -59,7 +59,7 @@ static int edges(const hoods *h, int from, int to)
 }
 
 /* In an order of the rank's own. */
-static void shuffle(const hoods *h, int rank, int *list, int n)
+static void shuffle(const neighborhoods *h, int rank, int *list, int n)
 {
     for (int i = n - 1; i > 0 && h->kind != GRAPH_SIMPLE; i--) {
         int k = (int)(dice(h, rank + 77, i) % (uint64_t)(i + 1)), t = list[i];
@@ -68,7 +68,7 @@ static void shuffle(const hoods *h, int rank, int *list, int n)
     }
 }
 
-static sk_status make_lists(const hoods *h, int rank, sk_graph **out)
+static sk_status make_lists(const neighborhoods *h, int rank, sk_graph **out)
 {
     enum { MOST = 3 };
     bool borders = h->kind == GRAPH_SPARSE || h->kind == GRAPH_DENSE;
@@ -97,24 +97,24 @@ static sk_status make_lists(const hoods *h, int rank, sk_graph **out)
 
 /* Grids: what leaves below arrives from above. Lists: edge number k of a pair in one list is
  * number k in the other. */
-static int match(const hoods *h, int rank, int slot)
+static int match(const neighborhoods *h, int rank, int edge)
 {
     const sk_graph *g = h->graph[rank];
-    if (g->in[slot] == SK_NOBODY)
+    if (g->in[edge] == SK_NOBODY)
         return -1;
     if (is_grid(h->kind))
-        return slot % 2 ? slot - 1 : slot + 1;
+        return edge % 2 ? edge - 1 : edge + 1;
     int k = 0;
-    for (int i = 0; i < slot; i++)
-        k += g->in[i] == g->in[slot];
-    const sk_graph *s = h->graph[g->in[slot]];
+    for (int i = 0; i < edge; i++)
+        k += g->in[i] == g->in[edge];
+    const sk_graph *s = h->graph[g->in[edge]];
     for (int i = 0; i < s->nout; i++)
         if (s->out[i] == rank && k-- == 0)
             return i;
     return -1;
 }
 
-static bool make_graphs(hoods *h)
+static bool make_graphs(neighborhoods *h)
 {
     for (int r = 0; r < h->p; r++)
         if ((is_grid(h->kind) ? make_grid : make_lists)(h, r, &h->graph[r]) != SK_OK)
@@ -131,7 +131,7 @@ static bool make_graphs(hoods *h)
 
 /* ---- patterns ---- */
 
-static bool make_patterns(hoods *h)
+static bool make_patterns(neighborhoods *h)
 {
     size_t n = (size_t)h->p;
     sk_whole *whole = sk_whole_new(h->p, (int64_t)h->p * h->p);
@@ -140,7 +140,7 @@ static bool make_patterns(hoods *h)
     for (int r = 0; r < h->p && ok; r++) {
         const sk_graph *g = h->graph[r];
         ranks[r] = r;
-        idle[r] = hoods_idle(h, r);
+        idle[r] = neighborhoods_idle(h, r);
         ok = sk_whole_add(whole, r, g->targets, g->ntargets) == SK_OK;
     }
     ok = ok && sk_whole_freeze(whole) == SK_OK;
@@ -164,33 +164,32 @@ static bool make_patterns(hoods *h)
     return ok;
 }
 
-hoods *hoods_new(graph_kind kind, int p, unsigned seed)
+neighborhoods *neighborhoods_new(graph_kind kind, int p, unsigned seed)
 {
-    static const char *const machines[HOODS_MACHINES] = {
-        "node:* socket:2 core:2", "node:* socket:1 core:1",
-        "node:* socket:2 core:3 map:shuffle:5", [HOODS_ONE_NODE] = "node:1 socket:2 core:40",
-        "node:* socket:1 core:5 map:rr"};
+    static const char *const machines[NEIGHBORHOODS_MACHINES] = {
+        "node:* socket:2 core:2", "node:* socket:1 core:1", "node:* socket:2 core:3 map:shuffle:5",
+        [NEIGHBORHOODS_ONE_NODE] = "node:1 socket:2 core:40", "node:* socket:1 core:5 map:rr"};
     char err[160];
-    hoods *h = calloc(1, sizeof *h);
+    neighborhoods *h = calloc(1, sizeof *h);
     if (!h)
         return NULL;
     h->kind = kind;
     h->p = p;
     h->seed = seed;
-    h->on = machines[seed % HOODS_MACHINES];
+    h->on = machines[seed % NEIGHBORHOODS_MACHINES];
     h->graph = calloc((size_t)p, sizeof(sk_graph *));
     h->from = calloc((size_t)p, sizeof(int *));
     if (!h->graph || !h->from || !make_graphs(h) ||
         sk_machine_parse(h->on, p, &h->machine, err, sizeof err) != SK_OK || !make_patterns(h)) {
-        hoods_free(h);
+        neighborhoods_free(h);
         return NULL;
     }
-    if (seed / HOODS_MACHINES % 2) /* ranks share cores: blocks may go other ways */
+    if (seed / NEIGHBORHOODS_MACHINES % 2) /* ranks share cores: blocks may go other ways */
         h->machine->cores = 1;
     return h;
 }
 
-void hoods_free(hoods *h)
+void neighborhoods_free(neighborhoods *h)
 {
     for (int r = 0; h && r < h->p; r++) {
         if (h->graph)
@@ -211,7 +210,7 @@ void hoods_free(hoods *h)
     free(h);
 }
 
-static int most_parallel(const hoods *h)
+static int most_parallel(const neighborhoods *h)
 {
     int most = 1;
     for (int r = 0; r < h->p; r++)
@@ -224,31 +223,31 @@ static int most_parallel(const hoods *h)
     return most;
 }
 
-static bool some_idle(const hoods *h)
+static bool some_idle(const neighborhoods *h)
 {
     bool some = false;
     for (int r = 0; r < h->p; r++)
-        some |= hoods_idle(h, r);
+        some |= neighborhoods_idle(h, r);
     return some;
 }
 
-sk_hood hoods_of(const hoods *h, int rank, int64_t ride, int window)
+sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride, int window)
 {
-    sk_hood hood = {.graph = h->graph[rank],
-                    .machine = h->machine,
-                    .ride = ride,
-                    .typical = ride,
-                    .window = window,
-                    .parallel = most_parallel(h),
-                    .lonely = some_idle(h)};
+    sk_neighborhood neighborhood = {.graph = h->graph[rank],
+                                    .machine = h->machine,
+                                    .ride = ride,
+                                    .typical = ride,
+                                    .window = window,
+                                    .parallel = most_parallel(h),
+                                    .lonely = some_idle(h)};
     for (int m = 0; m < SK_NMETHODS; m++) {
-        hood.pattern[m] = h->pattern[m][rank];
-        hood.load[m] = h->load[m];
+        neighborhood.pattern[m] = h->pattern[m][rank];
+        neighborhood.load[m] = h->load[m];
     }
-    return hood;
+    return neighborhood;
 }
 
-bool hoods_idle(const hoods *h, int rank)
+bool neighborhoods_idle(const neighborhoods *h, int rank)
 {
     return h->graph[rank]->nin == 0 && h->graph[rank]->nout == 0;
 }

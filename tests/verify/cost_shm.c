@@ -1,10 +1,10 @@
-/* cost_shared.c: turns, copies and takes of the algorithms for one node, against formulas: p ranks,
- * n bytes of a block or vector, turns of C or, combining, F bytes. */
+/* cost_shared.c: epochs, copies and takes of the algorithms for one node, against formulas: p ranks,
+ * n bytes of a block or vector, epochs of C or, combining, F bytes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/phase/share.h"
 #include "check.h"
+#include "coll/phase/share.h"
 
 enum { ROOM = 512 << 10, ANY = -1 };
 
@@ -12,7 +12,7 @@ typedef struct facts {
     const sk_algo *algo;
     kase k;
     int64_t p, rank, n;
-    int64_t C, F; /* bytes of a turn: moving, combining */
+    int64_t C, F; /* bytes of an epoch: moving, combining */
     bool crowded, root;
     bool is_short;
     sk_sched_stats got; /* of this rank, as are these: */
@@ -40,10 +40,10 @@ static int64_t ceiling(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static void moves(facts *f, int64_t turns, int64_t copies, int64_t copied, int64_t takes,
+static void moves(facts *f, int64_t epochs, int64_t copies, int64_t copied, int64_t takes,
                   int64_t taken)
 {
-    equal(f, "turns", f->got.turns, turns);
+    equal(f, "turns", f->got.epochs, epochs);
     equal(f, "copies", f->got.copies, copies);
     equal(f, "bytes copied", f->got.copy_bytes, copied);
     equal(f, "takes", f->got.takes, takes);
@@ -85,14 +85,14 @@ static void claim_bcast(facts *f)
     rounds(f, f->root ? 2 : 1);
 }
 
-static void claim_bcast_exposed(facts *f)
+static void claim_bcast_single_copy(facts *f)
 {
     plain(f);
     moves(f, 1, 0, 0, !f->root, f->root ? 0 : f->n);
     rounds(f, f->root ? 3 : 1);
 }
 
-/* The turns of p-1 blocks, whole ones, or pieces of one. */
+/* The epochs of p-1 blocks, whole ones, or pieces of one. */
 static int64_t dealt(const facts *f)
 {
     return f->n <= f->C ? ceiling(f->p - 1, f->C / f->n) : (f->p - 1) * ceiling(f->n, f->C);
@@ -107,19 +107,19 @@ static void claim_scatter(facts *f)
     rounds(f, f->root ? 2 : 1);
 }
 
-static void claim_scatter_exposed(facts *f)
+static void claim_scatter_single_copy(facts *f)
 {
     plain(f);
     moves(f, 1, f->root, f->root ? f->n : 0, !f->root, f->root ? 0 : f->n);
 }
 
 /* A long block is a message. */
-static void claim_slots(facts *f, int64_t turns, int64_t out, int64_t in, bool own)
+static void claim_slots(facts *f, int64_t epochs, int64_t out, int64_t in, bool own)
 {
     int64_t copies = (f->is_short ? out : 0) + own, takes = f->is_short ? in : 0;
     equal(f, "scratch", f->got.scratch, 0);
     messages(f, f->is_short ? 0 : out, f->is_short ? 0 : in);
-    moves(f, turns, copies, copies * f->n, takes, takes * f->n);
+    moves(f, epochs, copies, copies * f->n, takes, takes * f->n);
     rounds(f, out ? 2 : 1);
 }
 
@@ -138,7 +138,7 @@ static void claim_alltoallv(facts *f)
     claim_slots(f, 1, f->p - 1, f->p - 1, true);
 }
 
-/* By way of the common bay the root takes all blocks before its own, and all after it. */
+/* By way of the common slot the root takes all blocks before its own, and all after it. */
 static void claim_gather(facts *f)
 {
     bool common = f->crowded && f->is_short, edge = f->k.root == 0 || f->k.root == f->p - 1;
@@ -151,7 +151,7 @@ static void claim_gather(facts *f)
     rounds(f, f->root ? 1 : 2);
 }
 
-static void claim_gather_exposed(facts *f)
+static void claim_gather_single_copy(facts *f)
 {
     plain(f);
     moves(f, 1, f->root, f->root ? f->n : 0, f->root ? f->p - 1 : 0,
@@ -169,7 +169,7 @@ static void claim_allgather(facts *f)
     rounds(f, 2);
 }
 
-static void claim_all_exposed(facts *f)
+static void claim_all_single_copy(facts *f)
 {
     plain(f);
     moves(f, 1, 1, f->n, f->p - 1, (f->p - 1) * f->n);
@@ -250,29 +250,29 @@ static const struct claim {
     void (*check)(facts *f);
     int64_t longer; /* units of the long case */
 } claims[] = {
-    {SK_BARRIER, "shared", claim_barrier, 0},
-    {SK_BCAST, "shared", claim_bcast, 1000000},
-    {SK_BCAST, "exposed", claim_bcast_exposed, 1000000},
-    {SK_SCATTER, "shared", claim_scatter, 30000},
-    {SK_SCATTER, "exposed", claim_scatter_exposed, 30000},
-    {SK_SCATTERV, "shared", claim_scatterv, 30000},
-    {SK_GATHER, "shared", claim_gather, 600000},
-    {SK_GATHER, "exposed", claim_gather_exposed, 600000},
-    {SK_GATHERV, "shared", claim_gatherv, 30000},
-    {SK_ALLGATHER, "shared", claim_allgather, 600000},
-    {SK_ALLGATHER, "exposed", claim_all_exposed, 600000},
-    {SK_ALLGATHERV, "shared", claim_allgather, 600000},
-    {SK_ALLGATHERV, "exposed", claim_all_exposed, 600000},
-    {SK_ALLTOALL, "shared", claim_alltoall, 30000},
-    {SK_ALLTOALL, "exposed", claim_all_exposed, 30000},
-    {SK_ALLTOALLV, "shared", claim_alltoallv, 30000},
-    {SK_ALLTOALLW, "shared", claim_alltoallv, 30000},
-    {SK_REDUCE, "shared", claim_reduce, 100000},
-    {SK_ALLREDUCE, "shared", claim_allreduce, 100000},
-    {SK_REDUCE_SCATTER, "shared", claim_reduce_scatter, 100000},
-    {SK_REDUCE_SCATTER_BLOCK, "shared", claim_reduce_scatter, 100000},
-    {SK_SCAN, "shared", claim_scan, 100000},
-    {SK_EXSCAN, "shared", claim_scan, 100000},
+    {SK_BARRIER, "shm", claim_barrier, 0},
+    {SK_BCAST, "shm", claim_bcast, 1000000},
+    {SK_BCAST, "single-copy", claim_bcast_single_copy, 1000000},
+    {SK_SCATTER, "shm", claim_scatter, 30000},
+    {SK_SCATTER, "single-copy", claim_scatter_single_copy, 30000},
+    {SK_SCATTERV, "shm", claim_scatterv, 30000},
+    {SK_GATHER, "shm", claim_gather, 600000},
+    {SK_GATHER, "single-copy", claim_gather_single_copy, 600000},
+    {SK_GATHERV, "shm", claim_gatherv, 30000},
+    {SK_ALLGATHER, "shm", claim_allgather, 600000},
+    {SK_ALLGATHER, "single-copy", claim_all_single_copy, 600000},
+    {SK_ALLGATHERV, "shm", claim_allgather, 600000},
+    {SK_ALLGATHERV, "single-copy", claim_all_single_copy, 600000},
+    {SK_ALLTOALL, "shm", claim_alltoall, 30000},
+    {SK_ALLTOALL, "single-copy", claim_all_single_copy, 30000},
+    {SK_ALLTOALLV, "shm", claim_alltoallv, 30000},
+    {SK_ALLTOALLW, "shm", claim_alltoallv, 30000},
+    {SK_REDUCE, "shm", claim_reduce, 100000},
+    {SK_ALLREDUCE, "shm", claim_allreduce, 100000},
+    {SK_REDUCE_SCATTER, "shm", claim_reduce_scatter, 100000},
+    {SK_REDUCE_SCATTER_BLOCK, "shm", claim_reduce_scatter, 100000},
+    {SK_SCAN, "shm", claim_scan, 100000},
+    {SK_EXSCAN, "shm", claim_scan, 100000},
 };
 
 static void check_ranks(facts *f, const struct claim *x, const scene *sc)
@@ -320,10 +320,10 @@ static void check(facts *f, const struct claim *x)
 static void check_machine(facts *f, const struct claim *x, int p, bool crowded)
 {
     sk_machine *m = NULL;
-    sk_seat *seats = calloc((size_t)p, sizeof *seats);
-    if (!seats || sk_machine_new(p, seats, crowded ? 1 : p, &m)) {
+    sk_location *locations = calloc((size_t)p, sizeof *locations);
+    if (!locations || sk_machine_new(p, locations, crowded ? 1 : p, &m)) {
         f->failed++;
-        free(seats);
+        free(locations);
         return;
     }
     for (int i = 0; i < 4; i++) {
@@ -334,11 +334,11 @@ static void check_machine(facts *f, const struct claim *x, int p, bool crowded)
                       .units = f->is_short ? 8 : x->longer,
                       .machine = m,
                       .room = ROOM,
-                      .direct = i % 2 || strcmp(x->name, "exposed") == 0};
+                      .direct = i % 2 || strcmp(x->name, "single-copy") == 0};
         check(f, x);
     }
     sk_machine_free(m);
-    free(seats);
+    free(locations);
 }
 
 int main(void)

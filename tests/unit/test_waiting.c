@@ -10,7 +10,7 @@
 
 #include "shm/waiting.h"
 
-static sk_bell bell; /* `idle` gets no argument */
+static sk_flag bell; /* `idle` gets no argument */
 static struct {
     int asked, after; /* how often; it rings the bell when asked this often */
     uint64_t value;
@@ -26,14 +26,14 @@ static void ring_when_idle(void)
 
 static void wait_idly(uint64_t from, uint64_t to, int after, sk_pause_mode mode)
 {
-    sk_pause pause = {.mode = mode, .idle = ring_when_idle};
+    sk_waiting pause = {.mode = mode, .idle = ring_when_idle};
     idler.asked = 0;
     idler.after = after;
     idler.value = to;
     atomic_store(&bell.value, from);
-    sk_bell_wait(&bell, to, &pause);
-    assert_true(sk_bell_reached(&bell, to));
-    assert_false(sk_bell_reached(&bell, to + 1));
+    sk_flag_wait(&bell, to, &pause);
+    assert_true(sk_flag_reached(&bell, to));
+    assert_false(sk_flag_reached(&bell, to + 1));
 }
 
 static void who_waits_long_is_idle_from_time_to_time(void **state)
@@ -79,7 +79,7 @@ static void *sleep_soundly(void *errors)
 {
     const struct timespec long_time = {.tv_sec = 20};
     atomic_fetch_add(&bell.sleepers, 1);
-    while (!sk_bell_reached(&bell, 1))
+    while (!sk_flag_reached(&bell, 1))
         if (syscall(SYS_futex, watched(), FUTEX_WAIT, 0, &long_time, NULL, 0) != 0 &&
             errno == ETIMEDOUT)
             *(int *)errors = 1;
@@ -93,28 +93,28 @@ static void who_sleeps_is_woken(void **state)
     enum { SLEEPERS = 3 };
     pthread_t thread[SLEEPERS];
     int errors = 0;
-    const sk_pause pause = {.mode = SK_PAUSE_SLEEP};
+    const sk_waiting pause = {.mode = SK_PAUSE_SLEEP};
     atomic_store(&bell.value, 0);
     for (int i = 0; i < SLEEPERS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, sleep_soundly, &errors), 0);
     while (atomic_load(&bell.sleepers) < SLEEPERS)
         usleep(100);
     usleep(2000); /* asleep, now */
-    sk_bell_set(&bell, 1, &pause);
+    sk_flag_set(&bell, 1, &pause);
     for (int i = 0; i < SLEEPERS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(errors, 0);
 }
 
 /* There and back, each waking the other: nobody is left asleep, and the counts come out even. */
-static sk_bell ends[2];
+static sk_flag ends[2];
 enum { ROUNDS = 2000 };
 
 static void *answer(void *pause)
 {
     for (uint64_t i = 1; i <= ROUNDS; i++) {
-        sk_bell_wait(&ends[0], i, pause);
-        sk_bell_set(&ends[1], i, pause);
+        sk_flag_wait(&ends[0], i, pause);
+        sk_flag_set(&ends[1], i, pause);
     }
     return NULL;
 }
@@ -123,14 +123,14 @@ static void bells_ring_there_and_back(void **state)
 {
     (void)state;
     for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        sk_pause pause = {.mode = (sk_pause_mode)mode};
+        sk_waiting pause = {.mode = (sk_pause_mode)mode};
         pthread_t thread;
         for (int i = 0; i < 2; i++)
             atomic_store(&ends[i].value, 0);
         assert_int_equal(pthread_create(&thread, NULL, answer, &pause), 0);
         for (uint64_t i = 1; i <= ROUNDS; i++) {
-            sk_bell_set(&ends[0], i, &pause);
-            sk_bell_wait(&ends[1], i, &pause);
+            sk_flag_set(&ends[0], i, &pause);
+            sk_flag_wait(&ends[1], i, &pause);
         }
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&ends[0].sleepers), 0);

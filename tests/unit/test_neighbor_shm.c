@@ -1,4 +1,4 @@
-/* Neighbours that share memory: what is copied, what is taken, which turns all ranks append, and
+/* Neighbours that share memory: what is copied, what is taken, which epochs all ranks append, and
  * which messages are left. */
 #include "unit.h"
 
@@ -14,7 +14,7 @@ typedef struct one {
     sk_graph *graph;
     sk_machine *machine;
     sk_pattern *pattern;
-    sk_hood hood;
+    sk_neighborhood neighborhood;
     sk_call call;
     int64_t counts[2][MOST], offs[2][MOST];
 } one;
@@ -28,7 +28,8 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
     o->machine = check_machine(on, nranks);
     o->pattern = sk_pattern_new(nranks, rank);
     assert_non_null(o->pattern);
-    o->hood = (sk_hood){.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
+    o->neighborhood =
+        (sk_neighborhood){.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
     o->call = (sk_call){.coll = coll,
                         .nranks = nranks,
                         .rank = rank,
@@ -36,7 +37,7 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
                         .recv = {.count = 4},
                         .types = unit_types,
                         .ntypes = 2,
-                        .hood = &o->hood,
+                        .neighborhood = &o->neighborhood,
                         .machine = o->machine,
                         .room = ROOM,
                         .direct = true};
@@ -55,7 +56,7 @@ static void free_one(one *o)
 static void lengths(one *o, sk_buf side, const int64_t *counts)
 {
     sk_side *s = side == SK_SEND ? &o->call.send : &o->call.recv;
-    int n = sk_call_slots(&o->call, side);
+    int n = sk_call_nblocks(&o->call, side);
     for (int i = 0, at = 0; i < n; at += (int)counts[i++]) {
         o->counts[side][i] = counts[i];
         o->offs[side][i] = at;
@@ -82,7 +83,7 @@ static int64_t room_of(one *o, const char *name)
     sk_sched *s = build(o, name);
     const struct sk_sched_view *v = sk_sched_view(s);
     assert_int_equal(v->nturns, 1);
-    int64_t room = v->turns[0].room;
+    int64_t room = v->epochs[0].room;
     sk_sched_free(s);
     return room;
 }
@@ -92,9 +93,9 @@ static sk_sched *build_pattern(one *o, const char *name)
 {
     sk_method_id by = sk_method_find(name);
     assert_int_equal(sk_pattern_freeze(o->pattern), SK_OK);
-    o->hood.pattern[by] = o->pattern;
+    o->neighborhood.pattern[by] = o->pattern;
     sk_load mine = sk_load_of(o->pattern, o->machine);
-    sk_load_max(&o->hood.load[by], &mine);
+    sk_load_max(&o->neighborhood.load[by], &mine);
     return build(o, name);
 }
 
@@ -114,28 +115,28 @@ static void allgather_copies_once_and_takes_from_every_source(void **state)
     (void)state;
     one *o =
         new_one(SK_NEIGHBOR_ALLGATHER, "core:6", 6, 0, 4, (int[]){4, 0, 2, 4}, 3, (int[]){1, 2, 0});
-    sk_sched *s = build(o, "shared");
+    sk_sched *s = build(o, "shm");
     sk_sched_stats n = sk_sched_count(s);
-    assert_int_equal(n.copies, 2); /* into the bay, and to myself */
+    assert_int_equal(n.copies, 2); /* into the slot, and to myself */
     assert_int_equal(n.takes, 3);
     assert_int_equal(n.sends + n.recvs, 0);
     assert_int_equal(n.scratch, 0);
     assert_int_equal(sk_sched_view(s)->nrounds, 2);
-    assert_int_equal(sk_sched_view(s)->turns[0].room, 4);
+    assert_int_equal(sk_sched_view(s)->epochs[0].room, 4);
     sk_sched_free(s);
     free_one(o);
 }
 
-/* Edge number k to mate m has place k * mates + m. */
+/* Edge number k to local rank m has place k * local ranks + m. */
 static void parallel_edges_have_places_of_their_own(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:3", 3, 0, 0, NULL, 3, (int[]){2, 1, 2});
-    o->hood.parallel = 2;
-    sk_sched *s = build(o, "shared");
+    o->neighborhood.parallel = 2;
+    sk_sched *s = build(o, "shm");
     const struct sk_sched_view *v = sk_sched_view(s);
     static const int64_t user[] = {4, 0, 8}, place[] = {4, 8, 20};
-    assert_int_equal(v->turns[0].room, 24);
+    assert_int_equal(v->epochs[0].room, 24);
     for (int i = 0; i < 3; i++) {
         const sk_step *st = &v->steps[v->rounds[0].first + v->rounds[0].nhead + (uint32_t)i];
         assert_int_equal(st->kind, SK_STEP_COPY);
@@ -146,12 +147,12 @@ static void parallel_edges_have_places_of_their_own(void **state)
     free_one(o);
 }
 
-static void who_gives_nothing_publishes_nothing(void **state)
+static void who_gives_nothing_posts_nothing(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:3", 3, 0, 1, (int[]){1}, 0, NULL);
-    sk_sched *s = build(o, "shared");
-    assert_int_equal(count_kind(s, SK_STEP_PUBLISH), 0);
+    sk_sched *s = build(o, "shm");
+    assert_int_equal(count_kind(s, SK_STEP_POST), 0);
     assert_int_equal(sk_sched_count(s).takes, 1);
     sk_sched_free(s);
     free_one(o);
@@ -161,42 +162,42 @@ static void it_fits_one_node_with_room_for_the_blocks(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLTOALL, "node:2 core:2", 4, 0, 0, NULL, 1, (int[]){1});
-    assert_false(fits(o, "shared"));
+    assert_false(fits(o, "shm"));
     free_one(o);
     o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 0, NULL, 1, (int[]){1});
-    assert_true(fits(o, "shared"));
-    assert_true(fits(o, "exposed"));
+    assert_true(fits(o, "shm"));
+    assert_true(fits(o, "single-copy"));
     o->call.send.count = ROOM / 4 + 1;
-    assert_false(fits(o, "shared"));
-    assert_true(fits(o, "exposed"));
+    assert_false(fits(o, "shm"));
+    assert_true(fits(o, "single-copy"));
     o->call.direct = false;
-    assert_false(fits(o, "exposed"));
-    o->hood.lonely = true; /* longer blocks are then sent */
-    assert_true(fits(o, "shared"));
+    assert_false(fits(o, "single-copy"));
+    o->neighborhood.lonely = true; /* longer blocks are then sent */
+    assert_true(fits(o, "shm"));
     o->call.room = 0;
-    assert_false(fits(o, "shared"));
+    assert_false(fits(o, "shm"));
     o->call.room = ROOM;
-    o->hood.machine = NULL;
-    assert_false(fits(o, "shared"));
+    o->neighborhood.machine = NULL;
+    assert_false(fits(o, "shm"));
     free_one(o);
 }
 
-/* A rank that knows no size has the turn as well, but no part in it. */
-static void the_turn_is_there_at_ranks_that_do_not_know_the_size(void **state)
+/* A rank that knows no size has the epoch as well, but no part in it. */
+static void the_epoch_is_there_at_ranks_that_do_not_know_the_size(void **state)
 {
     (void)state;
     static const sk_coll colls[] = {SK_NEIGHBOR_ALLGATHER, SK_NEIGHBOR_ALLTOALL};
     for (int i = 0; i < 2; i++) {
         one *o = new_one(colls[i], "core:4", 4, 0, 1, (int[]){2}, 1, (int[]){1});
         one *idle = new_one(colls[i], "core:4", 4, 3, 0, NULL, 0, NULL);
-        o->hood.lonely = idle->hood.lonely = true;
-        assert_int_equal(room_of(idle, "shared"), SK_NO_PART);
-        assert_int_equal(room_of(idle, "exposed"), SK_NO_PART);
+        o->neighborhood.lonely = idle->neighborhood.lonely = true;
+        assert_int_equal(room_of(idle, "shm"), SK_NO_PART);
+        assert_int_equal(room_of(idle, "single-copy"), SK_NO_PART);
         int64_t places = i == 0 ? 1 : 4, each = o->call.room / places;
         for (int64_t n = 1; n <= 100000; n *= 10) {
             o->call.send.count = o->call.recv.count = n;
-            assert_int_equal(room_of(o, "shared"), places * (n <= each ? n : SK_PLACE));
-            assert_int_equal(room_of(o, "exposed"), places * SK_PLACE);
+            assert_int_equal(room_of(o, "shm"), places * (n <= each ? n : SK_EXPORT_BYTES));
+            assert_int_equal(room_of(o, "single-copy"), places * SK_EXPORT_BYTES);
         }
         free_one(o);
         free_one(idle);
@@ -205,56 +206,56 @@ static void the_turn_is_there_at_ranks_that_do_not_know_the_size(void **state)
 
 /* ---- long blocks ---- */
 
-static void exposed_blocks_are_settled_and_only_gaps_are_packed(void **state)
+static void single_copy_blocks_are_settled_and_only_gaps_are_packed(void **state)
 {
     (void)state;
     for (uint32_t type = 0; type < 2; type++) {
         one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 1, (int[]){2}, 2, (int[]){1, 2});
         o->call.send.type = type;
-        sk_sched *s = build(o, "exposed");
-        assert_int_equal(count_kind(s, SK_STEP_EXPOSE), 2);
+        sk_sched *s = build(o, "single-copy");
+        assert_int_equal(count_kind(s, SK_STEP_EXPORT), 2);
         assert_int_equal(count_kind(s, SK_STEP_READ), 1);
-        assert_int_equal(count_kind(s, SK_STEP_SETTLE), 1);
+        assert_int_equal(count_kind(s, SK_STEP_QUIESCE), 1);
         assert_int_equal(sk_sched_count(s).copies, type == HOLEY ? 2 : 0);
         sk_sched_free(s);
         free_one(o);
     }
 }
 
-static void only_those_who_expose_wait_for_all(void **state)
+static void only_those_who_export_wait_for_all(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 0, 1, (int[]){2}, 0, NULL);
-    sk_sched *s = build(o, "exposed");
+    sk_sched *s = build(o, "single-copy");
     assert_int_equal(count_kind(s, SK_STEP_READ), 1);
-    assert_int_equal(count_kind(s, SK_STEP_SETTLE), 0);
+    assert_int_equal(count_kind(s, SK_STEP_QUIESCE), 0);
     sk_sched_free(s);
     free_one(o);
 }
 
 /* Both ends of an edge know its size, so each block of the v and w forms goes its own way. */
-static void blocks_with_sizes_go_by_bay_or_else_are_read_or_sent(void **state)
+static void blocks_with_sizes_go_by_slot_or_else_are_read_or_sent(void **state)
 {
     (void)state;
     for (int direct = 0; direct < 2; direct++) {
         one *o = new_one(SK_NEIGHBOR_ALLTOALLV, "core:4", 4, 0, 0, NULL, 3, (int[]){1, 2, 3});
         o->call.direct = direct;
         lengths(o, SK_SEND, (int64_t[]){7, 0, 3000});
-        sk_sched *s = build(o, "shared");
+        sk_sched *s = build(o, "shm");
         sk_sched_stats n = sk_sched_count(s);
         assert_int_equal(n.copy_bytes, 7);
         assert_int_equal(n.send_bytes, direct ? 0 : 3000);
-        assert_int_equal(count_kind(s, SK_STEP_EXPOSE), direct);
-        assert_int_equal(count_kind(s, SK_STEP_SETTLE), direct);
+        assert_int_equal(count_kind(s, SK_STEP_EXPORT), direct);
+        assert_int_equal(count_kind(s, SK_STEP_QUIESCE), direct);
         sk_sched_free(s);
         free_one(o);
     }
 }
 
-/* ---- hauls between node mates ---- */
+/* ---- hauls between local ranks ---- */
 
-/* Rank 0 of two nodes of two gets a block from afar, which it hands on to its mate with its own. */
-static one *with_a_mate(sk_coll coll)
+/* Rank 0 of two nodes of two gets a block from afar, which it hands on to its local rank with its own. */
+static one *with_a_local_rank(sk_coll coll)
 {
     one *o = new_one(coll, "node:2 core:2", 4, 0, 1, (int[]){1}, 2, (int[]){1, 2});
     sk_pattern_recv(o->pattern, 0, 2, 2, 1);
@@ -265,19 +266,19 @@ static one *with_a_mate(sk_coll coll)
     return o;
 }
 
-static void hauls_between_mates_are_no_messages(void **state)
+static void hauls_between_local_ranks_are_no_messages(void **state)
 {
     (void)state;
     static const sk_coll colls[] = {SK_NEIGHBOR_ALLGATHER, SK_NEIGHBOR_ALLTOALL};
     for (int i = 0; i < 2; i++) {
-        one *o = with_a_mate(colls[i]);
+        one *o = with_a_local_rank(colls[i]);
         sk_sched *s = build_pattern(o, "node");
         sk_sched_stats n = sk_sched_count(s);
         assert_int_equal(n.sends, 1);
         assert_int_equal(n.recvs, 1);
         assert_int_equal(n.takes, 1);
-        assert_int_equal(n.turns, 3); /* one for every stage, as all ranks agree */
-        assert_int_equal(sk_sched_view(s)->turns[2].room, i == 0 ? 4 * 4 : 2 * 2 * 4);
+        assert_int_equal(n.epochs, 3); /* one for every stage, as all ranks agree */
+        assert_int_equal(sk_sched_view(s)->epochs[2].room, i == 0 ? 4 * 4 : 2 * 2 * 4);
         sk_sched_free(s);
         free_one(o);
     }
@@ -287,23 +288,23 @@ static void without_room_or_with_lonely_ranks_they_stay_messages(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        one *o = with_a_mate(i == 2 ? SK_NEIGHBOR_ALLGATHERV : SK_NEIGHBOR_ALLGATHER);
+        one *o = with_a_local_rank(i == 2 ? SK_NEIGHBOR_ALLGATHERV : SK_NEIGHBOR_ALLGATHER);
         o->call.room = i == 0 ? 15 : ROOM;
-        o->hood.lonely = i == 1;
+        o->neighborhood.lonely = i == 1;
         if (i == 2) {
             lengths(o, SK_SEND, (int64_t[]){4, 4});
             lengths(o, SK_RECV, (int64_t[]){4});
         }
         sk_sched *s = build_pattern(o, "node");
         assert_int_equal(sk_sched_count(s).sends, 2);
-        assert_int_equal(sk_sched_count(s).turns, 0);
+        assert_int_equal(sk_sched_count(s).epochs, 0);
         sk_sched_free(s);
         free_one(o);
     }
 }
 
-/* The block of a source stands once in the bay, at its rank, however many mates take it. */
-static void mates_read_one_combined_buffer(void **state)
+/* The block of a source stands once in the slot, at its rank, however many local ranks take it. */
+static void local_ranks_read_one_combined_buffer(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 1, 0, NULL, 3, (int[]){0, 2, 3});
@@ -319,7 +320,7 @@ static void mates_read_one_combined_buffer(void **state)
     free_one(o);
 }
 
-static void blocks_that_end_here_are_taken_straight_into_their_slots(void **state)
+static void blocks_that_end_here_are_taken_straight_into_their_edges(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, "core:4", 4, 0, 3, (int[]){3, 1, 3}, 0, NULL);
@@ -327,14 +328,14 @@ static void blocks_that_end_here_are_taken_straight_into_their_slots(void **stat
     sk_pattern_recv(o->pattern, 0, 2, 3, 0);
     sk_sched *s = build_pattern(o, "common");
     sk_sched_stats n = sk_sched_count(s);
-    assert_int_equal(n.takes, 3); /* source 3 stands in two slots */
+    assert_int_equal(n.takes, 3); /* source 3 stands in two edges */
     assert_int_equal(n.copies, 0);
     assert_int_equal(n.scratch, 0);
     sk_sched_free(s);
     free_one(o);
 }
 
-static void the_longest_haul_between_mates_is_known(void **state)
+static void the_longest_haul_between_local_ranks_is_known(void **state)
 {
     (void)state;
     sk_machine *m = check_machine("node:2 socket:2 core:2", 8);
@@ -368,18 +369,18 @@ static void short_blocks_stand_together_where_ranks_share_cores(void **state)
     /* Ranks 1, 2 and 3 are one copy, rank 6 another. */
     const int in[] = {1, 2, 3, 6}, out[] = {1};
     one *o = new_one(SK_NEIGHBOR_ALLGATHER, "node:1 core:8", 8, 0, 4, in, 1, out);
-    sk_sched *s = build(o, "shared");
+    sk_sched *s = build(o, "shm");
     sk_sched_stats apart = sk_sched_count(s);
     sk_sched_free(s);
     o->machine->cores = 2;
-    o->hood.load[SK_BY_DIRECT].messages[SK_SOCKET] = 12; /* someone has many neighbours */
-    s = build(o, "shared");
+    o->neighborhood.load[SK_BY_DIRECT].messages[SK_SOCKET] = 12; /* someone has many neighbours */
+    s = build(o, "shm");
     sk_sched_stats together = sk_sched_count(s);
     assert_int_equal(apart.takes, 4);
     assert_int_equal(together.takes, 2);
     assert_int_equal(together.take_bytes, apart.take_bytes);
-    assert_int_equal(sk_sched_view(s)->turns[0].room, 8 * sk_call_bytes(&o->call));
-    assert_true(sk_sched_view(s)->turns[0].all);
+    assert_int_equal(sk_sched_view(s)->epochs[0].room, 8 * sk_call_bytes(&o->call));
+    assert_true(sk_sched_view(s)->epochs[0].all);
     sk_sched_free(s);
     free_one(o);
 }
@@ -389,17 +390,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allgather_copies_once_and_takes_from_every_source),
         cmocka_unit_test(parallel_edges_have_places_of_their_own),
-        cmocka_unit_test(who_gives_nothing_publishes_nothing),
+        cmocka_unit_test(who_gives_nothing_posts_nothing),
         cmocka_unit_test(it_fits_one_node_with_room_for_the_blocks),
-        cmocka_unit_test(the_turn_is_there_at_ranks_that_do_not_know_the_size),
-        cmocka_unit_test(exposed_blocks_are_settled_and_only_gaps_are_packed),
-        cmocka_unit_test(only_those_who_expose_wait_for_all),
-        cmocka_unit_test(blocks_with_sizes_go_by_bay_or_else_are_read_or_sent),
-        cmocka_unit_test(hauls_between_mates_are_no_messages),
+        cmocka_unit_test(the_epoch_is_there_at_ranks_that_do_not_know_the_size),
+        cmocka_unit_test(single_copy_blocks_are_settled_and_only_gaps_are_packed),
+        cmocka_unit_test(only_those_who_export_wait_for_all),
+        cmocka_unit_test(blocks_with_sizes_go_by_slot_or_else_are_read_or_sent),
+        cmocka_unit_test(hauls_between_local_ranks_are_no_messages),
         cmocka_unit_test(without_room_or_with_lonely_ranks_they_stay_messages),
-        cmocka_unit_test(mates_read_one_combined_buffer),
-        cmocka_unit_test(blocks_that_end_here_are_taken_straight_into_their_slots),
-        cmocka_unit_test(the_longest_haul_between_mates_is_known),
+        cmocka_unit_test(local_ranks_read_one_combined_buffer),
+        cmocka_unit_test(blocks_that_end_here_are_taken_straight_into_their_edges),
+        cmocka_unit_test(the_longest_haul_between_local_ranks_is_known),
         cmocka_unit_test(parallel_edges_are_counted_without_loops),
         cmocka_unit_test(short_blocks_stand_together_where_ranks_share_cores),
     };

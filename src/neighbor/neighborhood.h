@@ -1,13 +1,13 @@
 /* hood.h: a communicator's neighbourhood: the graph, the machine, and the patterns made so far. */
-#ifndef SK_HOOD_H
-#define SK_HOOD_H
+#ifndef SK_NEIGHBORHOOD_H
+#define SK_NEIGHBORHOOD_H
 
-#include "topo/graph.h"
-#include "topo/machine.h"
 #include "neighbor/load.h"
 #include "neighbor/method.h"
+#include "topo/graph.h"
+#include "topo/machine.h"
 
-typedef struct sk_hood {
+typedef struct sk_neighborhood {
     const sk_graph *graph;
     const sk_machine *machine;
     const sk_pattern *pattern[SK_NMETHODS]; /* NULL: not made, on any rank */
@@ -18,6 +18,6 @@ typedef struct sk_hood {
     int parallel;    /* most edges from one rank to another, at least 1; 0: not known */
     bool lonely;     /* some rank has no neighbours: it does not know the size of equal blocks */
     int64_t version; /* counts changes of all these */
-} sk_hood;
+} sk_neighborhood;
 
 #endif

@@ -1,5 +1,5 @@
-/* Messages between mates of a board: mates in one thread, where one message at a time can be over
- * before its receiver comes, and mates that are threads. */
+/* Messages between local ranks of a board: local ranks in one thread, where one message at a time can be over
+ * before its receiver comes, and local ranks that are threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "shm/fifo.h"
 #include "shm/words.h"
 
-enum { MATES = 5, MOST = 300000, SHORT = 4096, LONG = 800000, FLOOD = 25 << 20 };
+enum { LOCAL_RANKS = 5, MOST = 300000, SHORT = 4096, LONG = 800000, FLOOD = 25 << 20 };
 #if defined(__SANITIZE_THREAD__)
 enum { ROUNDS = 12 };
 #else
@@ -18,18 +18,18 @@ enum { ROUNDS = 60 };
 
 typedef struct team {
     void *mem;
-    sk_chutes *x[MATES];
+    sk_fifos *x[LOCAL_RANKS];
     int n;
 } team;
 
 static team team_new(int n, int64_t piece)
 {
-    size_t bytes = (sk_chutes_bytes(n, piece) + 63) / 64 * 64;
+    size_t bytes = (sk_fifos_bytes(n, piece) + 63) / 64 * 64;
     team t = {.mem = aligned_alloc(64, bytes), .n = n};
     assert_non_null(t.mem);
     memset(t.mem, 0, bytes);
     for (int i = 0; i < n; i++) {
-        t.x[i] = sk_chutes_new(t.mem, n, i, piece);
+        t.x[i] = sk_fifos_new(t.mem, n, i, piece);
         assert_non_null(t.x[i]);
     }
     return t;
@@ -38,7 +38,7 @@ static team team_new(int n, int64_t piece)
 static void team_free(team *t)
 {
     for (int i = 0; i < t->n; i++)
-        sk_chutes_free(t->x[i]);
+        sk_fifos_free(t->x[i]);
     free(t->mem);
 }
 
@@ -52,11 +52,11 @@ static void a_message_that_fits_into_the_stock_need_not_be_received_yet(void **s
     for (int k = 0; k < 100; k++) {
         int64_t len = 1 + k * (int64_t)(sizeof in - 1) / 99;
         words_write(in, len, k % 2, k);
-        sk_chutes_send(t.x[k % 2], 1 - k % 2, in, len);
-        assert_true(sk_chutes_finish(t.x[k % 2], &(sk_pause){0}));
+        sk_fifos_send(t.x[k % 2], 1 - k % 2, in, len);
+        assert_true(sk_fifos_finish(t.x[k % 2], &(sk_waiting){0}));
         memset(out, 0, sizeof out);
-        sk_chutes_recv(t.x[1 - k % 2], k % 2, out, len);
-        assert_true(sk_chutes_finish(t.x[1 - k % 2], &(sk_pause){0}));
+        sk_fifos_recv(t.x[1 - k % 2], k % 2, out, len);
+        assert_true(sk_fifos_finish(t.x[1 - k % 2], &(sk_waiting){0}));
         assert_memory_equal(in, out, len);
         if (len < (int64_t)sizeof out)
             assert_int_equal(out[len], 0);
@@ -78,10 +78,10 @@ static void a_message_of_another_length_is_told(void **state)
             int64_t room = k == 0 ? wanted[i] : sent[i], len = room < sent[i] ? room : sent[i];
             words_write(in, sent[i], 0, k);
             memset(out, 0, sizeof out);
-            sk_chutes_send(t.x[0], 1, in, sent[i]);
-            assert_true(sk_chutes_finish(t.x[0], &(sk_pause){0}));
-            sk_chutes_recv(t.x[1], 0, out, room);
-            assert_int_equal(sk_chutes_finish(t.x[1], &(sk_pause){0}), k == 1);
+            sk_fifos_send(t.x[0], 1, in, sent[i]);
+            assert_true(sk_fifos_finish(t.x[0], &(sk_waiting){0}));
+            sk_fifos_recv(t.x[1], 0, out, room);
+            assert_int_equal(sk_fifos_finish(t.x[1], &(sk_waiting){0}), k == 1);
             assert_memory_equal(in, out, len);
             assert_int_equal(out[len], 0);
         }
@@ -94,19 +94,19 @@ static void pieces_may_be_as_short_as_a_cache_line(void **state)
     (void)state;
     for (int n = 1; n <= 300; n *= 7)
         for (int64_t most = 64; most < 1 << 20; most *= 4)
-            assert_true(sk_chutes_bytes(n, most) <= sk_chutes_bytes(n, 4 * most));
+            assert_true(sk_fifos_bytes(n, most) <= sk_fifos_bytes(n, 4 * most));
     team t = team_new(2, 64);
     char in[1000], out[1000];
     words_write(in, sizeof in, 0, 0);
-    sk_chutes_send(t.x[0], 1, in, sizeof in);
-    assert_true(sk_chutes_finish(t.x[0], &(sk_pause){0}));
-    sk_chutes_recv(t.x[1], 0, out, sizeof in);
-    assert_true(sk_chutes_finish(t.x[1], &(sk_pause){0}));
+    sk_fifos_send(t.x[0], 1, in, sizeof in);
+    assert_true(sk_fifos_finish(t.x[0], &(sk_waiting){0}));
+    sk_fifos_recv(t.x[1], 0, out, sizeof in);
+    assert_true(sk_fifos_finish(t.x[1], &(sk_waiting){0}));
     assert_memory_equal(in, out, sizeof in);
     team_free(&t);
 }
 
-/* While the sender waits its mate comes, and gets all at once: of pieces it would get some, and
+/* While the sender waits its local rank comes, and gets all at once: of pieces it would get some, and
  * wait for ever. */
 static struct {
     team t;
@@ -120,8 +120,8 @@ static void come_late(void)
 {
     if (late.came++)
         return;
-    sk_chutes_recv(late.t.x[1], 0, late.out, late.room);
-    late.good = sk_chutes_finish(late.t.x[1], &(sk_pause){0});
+    sk_fifos_recv(late.t.x[1], 0, late.out, late.room);
+    late.good = sk_fifos_finish(late.t.x[1], &(sk_waiting){0});
 }
 
 static void what_would_flood_the_caches_is_read_in_place(void **state)
@@ -137,10 +137,10 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
             late.room = wrong ? len - 1 : len;
             late.came = 0;
             words_write(in, len, mode, wrong);
-            sk_chutes_read_directly(late.t.x[0]);
-            sk_chutes_send(late.t.x[0], 1, in, len);
-            assert_true(sk_chutes_finish(
-                late.t.x[0], &(sk_pause){.mode = (sk_pause_mode)mode, .idle = come_late}));
+            sk_fifo_enable_cma(late.t.x[0]);
+            sk_fifos_send(late.t.x[0], 1, in, len);
+            assert_true(sk_fifos_finish(
+                late.t.x[0], &(sk_waiting){.mode = (sk_pause_mode)mode, .idle = come_late}));
             assert_true(late.came > 0);
             assert_int_equal(late.good, !wrong);
             assert_memory_equal(in, late.out, late.room);
@@ -152,17 +152,17 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
 
 /* ---- in threads ---- */
 
-typedef struct mate {
-    sk_chutes *x;
-    sk_pause pause;
+typedef struct local_rank {
+    sk_fifos *x;
+    sk_waiting pause;
     bool one_sends;
     int n, me, errors;
     uint64_t seed;
     pthread_t thread;
-} mate;
+} local_rank;
 
 /* The length of a message, the same at both ends; 0: there is none. */
-static int64_t length(const mate *m, int from, int to, int round)
+static int64_t length(const local_rank *m, int from, int to, int round)
 {
     uint64_t draw = words_draw(m->seed, round, 100 * from + to);
     if (from == to || draw % 3 == 0 || (m->one_sends && from > 0))
@@ -173,18 +173,18 @@ static int64_t length(const mate *m, int from, int to, int round)
 /* Everybody with everybody, some with nobody. */
 static void *play(void *arg)
 {
-    mate *m = arg;
-    char *in = malloc((size_t)MATES * LONG), *out = malloc((size_t)MATES * LONG);
+    local_rank *m = arg;
+    char *in = malloc((size_t)LOCAL_RANKS * LONG), *out = malloc((size_t)LOCAL_RANKS * LONG);
     for (int round = 0; round < ROUNDS && in && out; round++) {
         for (int i = 0; i < m->n; i++) {
             int64_t give = length(m, m->me, i, round), get = length(m, i, m->me, round);
             words_write(in + (size_t)i * LONG, give, m->me, 100 * round + i);
             if (get)
-                sk_chutes_recv(m->x, i, out + (size_t)i * LONG, get);
+                sk_fifos_recv(m->x, i, out + (size_t)i * LONG, get);
             if (give)
-                sk_chutes_send(m->x, i, in + (size_t)i * LONG, give);
+                sk_fifos_send(m->x, i, in + (size_t)i * LONG, give);
         }
-        m->errors += !sk_chutes_finish(m->x, &m->pause);
+        m->errors += !sk_fifos_finish(m->x, &m->pause);
         for (int i = 0; i < m->n; i++)
             m->errors += !words_same(out + (size_t)i * LONG, length(m, i, m->me, round), i,
                                      100 * round + m->me);
@@ -197,18 +197,18 @@ static void *play(void *arg)
 
 static void play_as(sk_pause_mode mode, bool one_sends)
 {
-    for (int n = 2; n <= MATES; n++) {
+    for (int n = 2; n <= LOCAL_RANKS; n++) {
         team t = team_new(n, n % 2 ? SHORT : MOST);
-        mate m[MATES];
+        local_rank m[LOCAL_RANKS];
         for (int i = 0; i < n; i++) {
             if (one_sends)
-                sk_chutes_read_directly(t.x[i]);
-            m[i] = (mate){.x = t.x[i],
-                          .pause = {.mode = mode},
-                          .one_sends = one_sends,
-                          .n = n,
-                          .me = i,
-                          .seed = 7 * (unsigned)n + (unsigned)mode};
+                sk_fifo_enable_cma(t.x[i]);
+            m[i] = (local_rank){.x = t.x[i],
+                                .pause = {.mode = mode},
+                                .one_sends = one_sends,
+                                .n = n,
+                                .me = i,
+                                .seed = 7 * (unsigned)n + (unsigned)mode};
             assert_int_equal(pthread_create(&m[i].thread, NULL, play, &m[i]), 0);
         }
         int errors = 0;

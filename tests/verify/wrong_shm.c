@@ -1,14 +1,14 @@
 #include "wrong_algos.h"
 
-/* The root fills its bay and forgets to say so. */
+/* The root fills its slot and forgets to say so. */
 static void take_unpublished(sk_sched *s, const sk_call *c)
 {
     sk_span all = sk_recv_block(c, 0);
-    int turn = sk_turn(s, all.len, false);
+    int epoch = sk_epoch(s, all.len, false);
     if (c->rank == c->root)
-        sk_copy(s, all, sk_bay(turn, 0, all.len));
+        sk_copy(s, all, sk_slot(epoch, 0, all.len));
     else
-        sk_take(s, c->root, sk_bay(turn, 0, all.len), all);
+        sk_take(s, c->root, sk_slot(epoch, 0, all.len), all);
 }
 
 /* The root, rank 1, shares its data with rank 0, and that one sends it to the other node: but in
@@ -16,12 +16,12 @@ static void take_unpublished(sk_sched *s, const sk_call *c)
 static void send_too_early(sk_sched *s, const sk_call *c)
 {
     sk_span all = sk_recv_block(c, 0);
-    int turn = sk_turn(s, all.len, true);
-    sk_span common = sk_common(turn, 0, all.len);
+    int epoch = sk_epoch(s, all.len, true);
+    sk_span common = sk_common(epoch, 0, all.len);
     if (c->rank == c->root)
         sk_copy(s, all, common);
     sk_fence(s);
-    sk_publish(s, turn);
+    sk_post(s, epoch);
     if (c->rank == 0) {
         sk_take(s, -1, common, all);
         for (int r = 2; r < c->nranks; r++)
@@ -32,28 +32,28 @@ static void send_too_early(sk_sched *s, const sk_call *c)
 
 static void meet_half(sk_sched *s, const sk_call *c)
 {
-    int turn = sk_turn(s, 0, true);
-    sk_publish(s, turn);
-    sk_meet_mates(s, turn, c->rank < 2 ? 0 : 2, c->nranks);
+    int epoch = sk_epoch(s, 0, true);
+    sk_post(s, epoch);
+    sk_await_local(s, epoch, c->rank < 2 ? 0 : 2, c->nranks);
 }
 
 static void meet_node(sk_sched *s, const sk_call *c)
 {
-    int turn = sk_turn(s, 0, true), n;
-    sk_machine_mates(c->machine, c->rank, &n);
-    sk_publish(s, turn);
-    sk_meet_mates(s, turn, 0, n);
+    int epoch = sk_epoch(s, 0, true), n;
+    sk_machine_local_ranks(c->machine, c->rank, &n);
+    sk_post(s, epoch);
+    sk_await_local(s, epoch, 0, n);
 }
 
 static void same_common(sk_sched *s, const sk_call *c)
 {
     sk_span mine = sk_send_block(c, 0);
-    int turn = sk_turn(s, mine.len, true);
-    sk_copy(s, mine, sk_common(turn, 0, mine.len));
+    int epoch = sk_epoch(s, mine.len, true);
+    sk_copy(s, mine, sk_common(epoch, 0, mine.len));
     sk_fence(s);
-    sk_publish(s, turn);
+    sk_post(s, epoch);
     for (int r = 0; r < c->nranks; r++)
-        sk_take(s, -1, sk_common(turn, 0, mine.len), sk_recv_block(c, r));
+        sk_take(s, -1, sk_common(epoch, 0, mine.len), sk_recv_block(c, r));
 }
 
 const wrong_shared wrong_shareds[] = {

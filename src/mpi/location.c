@@ -1,4 +1,4 @@
-/* seat.c: where this process sits: its node by name and boot, its socket and core by its binding.
+/* location.c: where this process sits: its node by name and boot, its socket and core by its binding.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static bool load(hwloc_topology_t topo)
 }
 
 /* A process that may run on several sockets or cores has none. */
-static void read_binding(sk_seat *seat)
+static void read_binding(sk_location *location)
 {
     hwloc_topology_t topo;
     if (hwloc_topology_init(&topo) != 0)
@@ -69,9 +69,9 @@ static void read_binding(sk_seat *seat)
         hwloc_obj_t at = hwloc_get_obj_covering_cpuset(topo, set);
         for (; at; at = at->parent) {
             if (at->type == HWLOC_OBJ_CORE)
-                seat->core = (int32_t)at->logical_index;
+                location->core = (int32_t)at->logical_index;
             if (at->type == HWLOC_OBJ_PACKAGE)
-                seat->socket = (int32_t)at->logical_index;
+                location->socket = (int32_t)at->logical_index;
         }
     }
     hwloc_bitmap_free(set);
@@ -80,19 +80,19 @@ static void read_binding(sk_seat *seat)
 
 /* Looking takes long, so it is done only when the process may not run anywhere, and again only when
  * it was bound elsewhere meanwhile. */
-static void find_seat(sk_seat *seat)
+static void find_location(sk_location *location)
 {
     uint64_t cpus = 0;
     if (sk_cpus_here(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN))
         return;
-    pthread_mutex_lock(&sk_proc.seat_lock);
-    if (!cpus || sk_proc.seat_cpus != cpus) {
-        read_binding(seat);
-        sk_proc.seat = *seat;
-        sk_proc.seat_cpus = cpus;
+    pthread_mutex_lock(&sk_proc.location_lock);
+    if (!cpus || sk_proc.location_cpus != cpus) {
+        read_binding(location);
+        sk_proc.location = *location;
+        sk_proc.location_cpus = cpus;
     }
-    *seat = sk_proc.seat;
-    pthread_mutex_unlock(&sk_proc.seat_lock);
+    *location = sk_proc.location;
+    pthread_mutex_unlock(&sk_proc.location_lock);
 }
 #else
 int sk_cpus_here(uint64_t *which)
@@ -102,7 +102,7 @@ int sk_cpus_here(uint64_t *which)
 }
 #endif
 
-static sk_seat seat_told(const char *text, int *cores)
+static sk_location location_told(const char *text, int *cores)
 {
     int rank, nranks;
     char err[256];
@@ -110,22 +110,23 @@ static sk_seat seat_told(const char *text, int *cores)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
     if (sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK)
-        return (sk_seat){.core = -1}; /* refused at the start: see process.c */
-    sk_seat seat = {.node = m->node[rank], .socket = m->socket[rank], .core = m->core[rank]};
+        return (sk_location){.core = -1}; /* refused at the start: see process.c */
+    sk_location location = {
+        .node = m->node[rank], .socket = m->socket[rank], .core = m->core[rank]};
     *cores = m->cores;
     sk_machine_free(m);
-    return seat;
+    return location;
 }
 
-sk_seat sk_seat_here(int *cores)
+sk_location sk_location_here(int *cores)
 {
     const char *told = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE);
     if (*told)
-        return seat_told(told, cores);
-    sk_seat seat = {.node = this_node(), .core = -1};
+        return location_told(told, cores);
+    sk_location location = {.node = this_node(), .core = -1};
     *cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 #if SK_HAVE_BINDING
-    find_seat(&seat);
+    find_location(&location);
 #endif
-    return seat;
+    return location;
 }

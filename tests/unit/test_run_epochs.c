@@ -1,4 +1,4 @@
-/* The executor and turns, over a wire that only takes notes. */
+/* The executor and epochs, over a wire that only takes notes. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@ typedef struct notes {
     char text[512];
     int patience;  /* how often what waits says SK_AGAIN */
     bool blocked;  /* the last one was asked to block */
-    bool no_bay;   /* there is none */
+    bool no_slot;  /* there is none */
     sk_status bad; /* what await says at last */
-    char bay[64], theirs[64], common[64];
+    char slot[64], theirs[64], common[64];
     const void *copied_from, *copied_to;
     sk_part folded;
 } notes;
@@ -69,36 +69,36 @@ static sk_status do_exchange(sk_wire *w, sk_part from, int to_peer, sk_part to, 
     return SK_OK;
 }
 
-static sk_status do_open(sk_wire *w, uint32_t turn, bool block)
+static sk_status do_open(sk_wire *w, uint32_t epoch, bool block)
 {
     if (patient(w, block))
         return SK_AGAIN;
-    note(w, "open", (int)turn);
+    note(w, "open", (int)epoch);
     return SK_OK;
 }
 
-static void *do_bay(sk_wire *w, uint32_t buf, int owner)
+static void *do_slot(sk_wire *w, uint32_t buf, int owner)
 {
     notes *n = (notes *)w;
-    if (n->no_bay)
+    if (n->no_slot)
         return NULL;
-    return (buf & SK_BUF_MASK) == SK_COMMON ? n->common : owner < 0 ? n->bay : n->theirs;
+    return (buf & SK_BUF_MASK) == SK_COMMON ? n->common : owner < 0 ? n->slot : n->theirs;
 }
 
-static void do_publish(sk_wire *w, uint32_t turn)
+static void do_post(sk_wire *w, uint32_t epoch)
 {
-    note(w, "publish", (int)turn);
+    note(w, "publish", (int)epoch);
 }
 
-static void do_expose(sk_wire *w, sk_part what, void *place)
+static void do_export(sk_wire *w, sk_part what, void *place)
 {
     (void)place;
     note(w, "expose", (int)what.len);
 }
 
-static sk_status do_await(sk_wire *w, uint32_t turn, int lo, int hi, bool block)
+static sk_status do_await(sk_wire *w, uint32_t epoch, int lo, int hi, bool block)
 {
-    (void)turn;
+    (void)epoch;
     if (patient(w, block))
         return SK_AGAIN;
     note(w, "await", lo);
@@ -106,30 +106,30 @@ static sk_status do_await(sk_wire *w, uint32_t turn, int lo, int hi, bool block)
     return ((notes *)w)->bad;
 }
 
-static sk_status do_await_rank(sk_wire *w, uint32_t turn, int rank, bool block)
+static sk_status do_await_rank(sk_wire *w, uint32_t epoch, int rank, bool block)
 {
-    (void)turn;
+    (void)epoch;
     if (patient(w, block))
         return SK_AGAIN;
     note(w, "rank", rank);
     return ((notes *)w)->bad;
 }
 
-static sk_status do_fold(sk_wire *w, uint32_t turn, int lo, int hi, sk_part bay, sk_part to)
+static sk_status do_fold(sk_wire *w, uint32_t epoch, int lo, int hi, sk_part slot, sk_part to)
 {
-    (void)turn, (void)lo, (void)to;
-    ((notes *)w)->folded = bay;
+    (void)epoch, (void)lo, (void)to;
+    ((notes *)w)->folded = slot;
     note(w, "fold", hi);
     return SK_OK;
 }
 
-static sk_status do_join(sk_wire *w, uint32_t turn, sk_part bay, sk_part to, bool block)
+static sk_status do_join(sk_wire *w, uint32_t epoch, sk_part slot, sk_part to, bool block)
 {
     (void)to;
     if (patient(w, block))
         return SK_AGAIN;
-    ((notes *)w)->folded = bay;
-    note(w, "join", (int)turn);
+    ((notes *)w)->folded = slot;
+    note(w, "join", (int)epoch);
     return SK_OK;
 }
 
@@ -140,17 +140,17 @@ static sk_status do_read(sk_wire *w, int rank, const void *place, int64_t at, sk
     return place == ((notes *)w)->theirs + 8 ? SK_OK : SK_WIRE;
 }
 
-static sk_status do_settle(sk_wire *w, uint32_t turn, bool block)
+static sk_status do_quiesce(sk_wire *w, uint32_t epoch, bool block)
 {
     if (patient(w, block))
         return SK_AGAIN;
-    note(w, "settle", (int)turn);
+    note(w, "settle", (int)epoch);
     return SK_OK;
 }
 
-static void do_pass(sk_wire *w, uint32_t turns)
+static void do_release(sk_wire *w, uint32_t epochs)
 {
-    note(w, "pass", (int)turns);
+    note(w, "pass", (int)epochs);
 }
 
 static const sk_wire_ops ops = {.send = do_send,
@@ -159,57 +159,57 @@ static const sk_wire_ops ops = {.send = do_send,
                                 .copy = do_copy,
                                 .exchange = do_exchange,
                                 .open = do_open,
-                                .bay = do_bay,
-                                .publish = do_publish,
-                                .expose = do_expose,
+                                .slot = do_slot,
+                                .post = do_post,
+                                .export = do_export,
                                 .await = do_await,
                                 .await_rank = do_await_rank,
                                 .fold = do_fold,
                                 .join = do_join,
                                 .read = do_read,
-                                .settle = do_settle,
-                                .pass = do_pass};
+                                .quiesce = do_quiesce,
+                                .release = do_release};
 
-static sk_status near_send(sk_wire *w, sk_part from, int peer)
+static sk_status intra_send(sk_wire *w, sk_part from, int peer)
 {
     (void)from;
     note(w, "pour", peer);
     return SK_OK;
 }
 
-static sk_status near_recv(sk_wire *w, sk_part to, int peer)
+static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
 {
     (void)to;
     note(w, "draw", peer);
     return SK_OK;
 }
 
-static sk_status near_finish(sk_wire *w)
+static sk_status intra_finish(sk_wire *w)
 {
     note(w, "over", 0);
     return ((notes *)w)->bad;
 }
 
-static const sk_near_ops near = {.send = near_send, .recv = near_recv, .finish = near_finish};
+static const sk_intra_ops intra = {.send = intra_send, .recv = intra_recv, .finish = intra_finish};
 
-/* A bit of everything, in two turns. */
+/* A bit of everything, in two epochs. */
 static sk_sched *many_steps(void)
 {
     sk_sched *s = unit_sched();
-    int t = sk_turn(s, 64, true), u = sk_turn(s, 64, true);
-    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_bay(t, 0, 4));
-    sk_expose(s, bytes_of(SK_SEND, 0, 30), sk_bay(t, 8, SK_PLACE));
+    int t = sk_epoch(s, 64, true), u = sk_epoch(s, 64, true);
+    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_slot(t, 0, 4));
+    sk_export(s, bytes_of(SK_SEND, 0, 30), sk_slot(t, 8, SK_EXPORT_BYTES));
     sk_fence(s);
-    sk_publish(s, t);
+    sk_post(s, t);
     sk_send(s, bytes_of(SK_SEND, 0, 4), 3);
-    sk_take(s, 2, sk_bay(t, 1, 3), bytes_of(SK_RECV, 0, 3));
-    sk_read(s, 2, sk_bay(t, 8, SK_PLACE), 5ll << 32, bytes_of(SK_RECV, 8, 3));
-    sk_fold_mates(s, 0, 2, sk_bay(t, 6, 4), bytes_of(SK_RECV, 4, 4));
+    sk_take(s, 2, sk_slot(t, 1, 3), bytes_of(SK_RECV, 0, 3));
+    sk_read(s, 2, sk_slot(t, 8, SK_EXPORT_BYTES), 5ll << 32, bytes_of(SK_RECV, 8, 3));
+    sk_fold_local(s, 0, 2, sk_slot(t, 6, 4), bytes_of(SK_RECV, 4, 4));
     sk_fence(s);
-    sk_settle(s, t);
-    sk_publish(s, u);
-    sk_join_mates(s, sk_bay(u, 0, 4), bytes_of(SK_RECV, 12, 4));
-    sk_meet_mates(s, u, 0, 3);
+    sk_quiesce(s, t);
+    sk_post(s, u);
+    sk_join_local(s, sk_slot(u, 0, 4), bytes_of(SK_RECV, 12, 4));
+    sk_await_local(s, u, 0, 3);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     return s;
 }
@@ -270,16 +270,16 @@ static void wait_ends_what_poll_began(void **state)
     sk_sched_free(s);
 }
 
-static void spans_in_bays_get_their_addresses_from_the_wire(void **state)
+static void spans_in_slots_get_their_addresses_from_the_wire(void **state)
 {
     (void)state;
     sk_sched *s = unit_sched();
-    int t = sk_turn(s, 64, true);
+    int t = sk_epoch(s, 64, true);
     char recv[16];
-    sk_publish(s, t);
+    sk_post(s, t);
     sk_take(s, -1, sk_common(t, 7, 4), bytes_of(SK_RECV, 3, 4));
     sk_fence(s);
-    sk_fold_mates(s, 0, 2, sk_bay(t, 5, 4), bytes_of(SK_RECV, 8, 4));
+    sk_fold_local(s, 0, 2, sk_slot(t, 5, 4), bytes_of(SK_RECV, 8, 4));
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     notes n = {.wire.ops = &ops};
     sk_run r;
@@ -288,7 +288,7 @@ static void spans_in_bays_get_their_addresses_from_the_wire(void **state)
     assert_string_equal(n.text, "open0 publish0 await0 to-1 copy4 await0 to2 fold2 pass1 ");
     assert_ptr_equal(n.copied_from, n.common + 7);
     assert_ptr_equal(n.copied_to, recv + 3);
-    assert_int_equal((intptr_t)n.folded.at, 5); /* the same in all bays */
+    assert_int_equal((intptr_t)n.folded.at, 5); /* the same in all slots */
     sk_sched_free(s);
 }
 
@@ -306,11 +306,11 @@ static void an_error_skips_the_step_and_the_run_goes_on(void **state)
     sk_sched_free(s);
 }
 
-static void a_wire_without_such_a_bay_gets_no_bytes(void **state)
+static void a_wire_without_such_a_slot_gets_no_bytes(void **state)
 {
     (void)state;
     sk_sched *s = many_steps();
-    notes n = {.wire.ops = &ops, .no_bay = true};
+    notes n = {.wire.ops = &ops, .no_slot = true};
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_WIRE);
@@ -321,12 +321,12 @@ static void a_wire_without_such_a_bay_gets_no_bytes(void **state)
     sk_sched_free(s);
 }
 
-static void a_round_of_one_message_is_an_exchange_with_turns_too(void **state)
+static void a_round_of_one_message_is_an_exchange_with_epochs_too(void **state)
 {
     (void)state;
     sk_sched *s = unit_sched();
-    int t = sk_turn(s, 64, false);
-    sk_publish(s, t);
+    int t = sk_epoch(s, 64, false);
+    sk_post(s, t);
     sk_fence(s);
     sk_send(s, bytes_of(SK_SEND, 0, 4), 1);
     sk_recv(s, bytes_of(SK_RECV, 0, 4), 2);
@@ -339,21 +339,21 @@ static void a_round_of_one_message_is_an_exchange_with_turns_too(void **state)
     sk_sched_free(s);
 }
 
-static void near_messages_have_operations_of_their_own(void **state)
+static void intra_messages_have_operations_of_their_own(void **state)
 {
     (void)state;
     sk_sched *s = unit_sched();
-    int t = sk_turn(s, 64, false);
-    sk_take(s, 2, sk_bay(t, 5, 3), bytes_of(SK_RECV, 0, 3));
-    sk_send_near(s, bytes_of(SK_SEND, 0, 4), 1);
+    int t = sk_epoch(s, 64, false);
+    sk_take(s, 2, sk_slot(t, 5, 3), bytes_of(SK_RECV, 0, 3));
+    sk_send_intra(s, bytes_of(SK_SEND, 0, 4), 1);
     sk_fence(s);
-    sk_recv_near(s, bytes_of(SK_RECV, 0, 4), 2);
+    sk_recv_intra(s, bytes_of(SK_RECV, 0, 4), 2);
     sk_send(s, bytes_of(SK_SEND, 0, 4), 3);
     sk_fence(s);
     sk_send(s, bytes_of(SK_SEND, 0, 4), 4);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     for (int bad = 0; bad < 2; bad++) {
-        notes n = {.wire.ops = &ops, .wire.near = &near, .bad = bad ? SK_TRUNCATE : SK_OK};
+        notes n = {.wire.ops = &ops, .wire.intra = &intra, .bad = bad ? SK_TRUNCATE : SK_OK};
         sk_run r;
         sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
         assert_int_equal(sk_run_wait(&r), bad ? SK_TRUNCATE : SK_OK);
@@ -373,11 +373,11 @@ static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functi
 {
     (void)state;
     sk_sched *s = unit_sched();
-    int t = sk_turn(s, 64, false);
-    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_bay(t, 0, 4));
+    int t = sk_epoch(s, 64, false);
+    sk_copy(s, bytes_of(SK_SEND, 0, 4), sk_slot(t, 0, 4));
     sk_fence(s);
-    sk_publish(s, t);
-    sk_take(s, 2, sk_bay(t, 5, 3), bytes_of(SK_RECV, 0, 3));
+    sk_post(s, t);
+    sk_take(s, 2, sk_slot(t, 5, 3), bytes_of(SK_RECV, 0, 3));
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     assert_true(sk_sched_view(s)->straight);
     for (int way = 0; way < 3; way++) {
@@ -385,7 +385,7 @@ static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functi
         sk_run r;
         sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
         if (way == 0)
-            assert_int_equal(sk_turn_straight(&r, &ops), SK_OK);
+            assert_int_equal(sk_epoch_straight(&r, &ops), SK_OK);
         else if (way == 1)
             assert_int_equal(sk_run_wait(&r), SK_OK);
         else
@@ -396,12 +396,12 @@ static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functi
     sk_sched_free(s);
 }
 
-static void turns_that_this_rank_has_no_part_in_are_passed(void **state)
+static void epochs_that_this_rank_has_no_part_in_are_released(void **state)
 {
     (void)state;
     sk_sched *s = unit_sched();
-    sk_turn(s, 64, false);
-    sk_turn(s, 64, false);
+    sk_epoch(s, 64, false);
+    sk_epoch(s, 64, false);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     notes n = {.wire.ops = &ops};
     sk_run r;
@@ -417,13 +417,13 @@ int main(void)
         cmocka_unit_test(poll_goes_on_at_the_step_that_was_not_ready),
         cmocka_unit_test(wait_blocks_and_asks_again),
         cmocka_unit_test(wait_ends_what_poll_began),
-        cmocka_unit_test(spans_in_bays_get_their_addresses_from_the_wire),
+        cmocka_unit_test(spans_in_slots_get_their_addresses_from_the_wire),
         cmocka_unit_test(an_error_skips_the_step_and_the_run_goes_on),
-        cmocka_unit_test(a_wire_without_such_a_bay_gets_no_bytes),
-        cmocka_unit_test(a_round_of_one_message_is_an_exchange_with_turns_too),
-        cmocka_unit_test(near_messages_have_operations_of_their_own),
+        cmocka_unit_test(a_wire_without_such_a_slot_gets_no_bytes),
+        cmocka_unit_test(a_round_of_one_message_is_an_exchange_with_epochs_too),
+        cmocka_unit_test(intra_messages_have_operations_of_their_own),
         cmocka_unit_test(straight_schedules_may_be_run_without_asking_the_wire_for_its_functions),
-        cmocka_unit_test(turns_that_this_rank_has_no_part_in_are_passed),
+        cmocka_unit_test(epochs_that_this_rank_has_no_part_in_are_released),
     };
     return RUN(tests);
 }

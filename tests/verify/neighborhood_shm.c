@@ -1,5 +1,5 @@
-/* hood_shared.c: neighbourhoods that share memory, more of them than `verify` walks through: graphs
- * with loops, parallel edges and ranks without neighbours; one node and several; bays from a few
+/* neighborneighborhood_shm.c: neighbourhoods that share memory, more of them than `verify` walks through: graphs
+ * with loops, parallel edges and ranks without neighbours; one node and several; slots from a few
  * bytes on; blocks that fit, that are read where they lie, and that have to be sent. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ static uint64_t draw(uint64_t *lot, uint64_t n)
     return (*lot >> 8) % n;
 }
 
-/* A call of this algorithm on this neighbourhood, by lot. Most bays have room for the blocks. */
-static kase any_call(const sk_algo *a, const hoods *h, uint64_t lot)
+/* A call of this algorithm on this neighbourhood, by lot. Most slots have room for the blocks. */
+static kase any_call(const sk_algo *a, const neighborhoods *h, uint64_t lot)
 {
     static const int64_t units[] = {0, 1, 7, 40, 300}, rooms[] = {64, 300, 4096, 1 << 17, 1 << 19};
     return (kase){.coll = a->coll,
@@ -22,7 +22,7 @@ static kase any_call(const sk_algo *a, const hoods *h, uint64_t lot)
                   .lay = (layout)draw(&lot, LAY_COUNT),
                   .spread =
                       coll_is_v(a->coll) ? (enum spread)draw(&lot, SPREAD_COUNT) : SPREAD_EVEN,
-                  .hoods = h,
+                  .neighborhoods = h,
                   .ride = (int64_t)draw(&lot, 3) * 200,
                   .window = (int)draw(&lot, 3) * 2,
                   .machine = h->machine,
@@ -31,10 +31,10 @@ static kase any_call(const sk_algo *a, const hoods *h, uint64_t lot)
 }
 
 typedef struct tally {
-    long right, wrong, turns; /* `turns`: of those that are right, schedules with turns */
+    long right, wrong, epochs; /* `epochs`: of those that are right, schedules with epochs */
 } tally;
 
-static bool has_turns(const sk_algo *a, const kase *k)
+static bool has_epochs(const sk_algo *a, const kase *k)
 {
     char why[256];
     scene *sc = scene_new(k);
@@ -51,7 +51,7 @@ static void try(const sk_algo *a, world *w, const kase *k, tally *t)
     verdict v = check_algo(w, a, k, why, sizeof why);
     t->right += v == RIGHT;
     t->wrong += v == WRONG;
-    t->turns += v == RIGHT && has_turns(a, k);
+    t->epochs += v == RIGHT && has_epochs(a, k);
     if (v == WRONG && t->wrong < 6) {
         kase_print(k, what, sizeof what);
         printf("  FAIL %s %s: %s\n", a->name, what, why);
@@ -62,22 +62,23 @@ static tally verify(const sk_algo *a, world *w, int most, int lots)
 {
     tally t = {0};
     for (int p = 1; p <= most; p += p < 10 ? 1 : 11)
-        for (int i = 0; i < GRAPH_COUNT * HOODS_MACHINES; i++) {
-            hoods *h = hoods_new((graph_kind)(i % GRAPH_COUNT), p, (unsigned)(p * 45 + i));
+        for (int i = 0; i < GRAPH_COUNT * NEIGHBORHOODS_MACHINES; i++) {
+            neighborhoods *h =
+                neighborhoods_new((graph_kind)(i % GRAPH_COUNT), p, (unsigned)(p * 45 + i));
             for (int lot = 0; h && lot < lots; lot++) {
                 kase k = any_call(a, h, (uint64_t)((p * 64 + i) * 64 + lot) * 7919);
                 try(a, w, &k, &t);
             }
             t.wrong += !h;
-            hoods_free(h);
+            neighborhoods_free(h);
         }
     return t;
 }
 
-static bool uses_turns(const sk_algo *a)
+static bool uses_epochs(const sk_algo *a)
 {
     bool equal = a->coll == SK_NEIGHBOR_ALLGATHER || a->coll == SK_NEIGHBOR_ALLTOALL;
-    bool own = strcmp(a->name, "shared") == 0 || strcmp(a->name, "exposed") == 0;
+    bool own = strcmp(a->name, "shm") == 0 || strcmp(a->name, "single-copy") == 0;
     return own || (equal && strcmp(a->name, "direct") != 0);
 }
 
@@ -86,13 +87,13 @@ int main(void)
     world *w = world_new();
     bool quick = getenv("SK_VERIFY_QUICK") != NULL, ok = w != NULL;
     for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
-        if (!sk_coll_neighbor((*a)->coll) || !uses_turns(*a))
+        if (!sk_coll_neighbor((*a)->coll) || !uses_epochs(*a))
             continue;
         tally t = verify(*a, w, quick ? 9 : 32, quick ? 2 : 4);
         printf("%-20s %-8s %6ld right, %ld of them with turns, %ld wrong\n",
-               sk_coll_name((*a)->coll), (*a)->name, t.right, t.turns, t.wrong);
+               sk_coll_name((*a)->coll), (*a)->name, t.right, t.epochs, t.wrong);
         fflush(stdout);
-        ok = ok && t.wrong == 0 && t.turns > 0;
+        ok = ok && t.wrong == 0 && t.epochs > 0;
     }
     world_free(w);
     return !ok;

@@ -41,15 +41,15 @@ static void other_free(other o)
 }
 
 /* What the other process has as this one had it. */
-static sk_peek_place at_other(other o, const void *at)
+static sk_export_handle at_other(other o, const void *at)
 {
-    sk_peek_place place = sk_peek_here(at);
+    sk_export_handle place = sk_cma_export(at);
     assert_int_equal(place.pid, getpid());
     place.pid = (int32_t)o.pid;
     return place;
 }
 
-static bool may_peek(other o)
+static bool may_cma(other o)
 {
     char byte, *here = &byte;
     struct iovec from = {&here, 1}, to = {&byte, 1};
@@ -64,24 +64,24 @@ static void what_another_process_has_can_be_read(void **state)
     for (unsigned i = 0; i < sizeof theirs; i++)
         theirs[i] = (unsigned char)(i * 7 + i / 256);
     other o = other_new();
-    if (!may_peek(o)) {
+    if (!may_cma(o)) {
         other_free(o);
         skip();
     }
     unsigned char kept[1000];
     memcpy(kept, theirs + 500, sizeof kept);
     memset(theirs, 0, sizeof theirs); /* what is read is not what is here */
-    sk_peek_place place = at_other(o, theirs);
-    assert_int_equal(sk_peek(place, 0, mine, sizeof mine), SK_OK);
+    sk_export_handle place = at_other(o, theirs);
+    assert_int_equal(sk_cma_read(place, 0, mine, sizeof mine), SK_OK);
     for (unsigned i = 0; i < sizeof mine; i++)
         assert_int_equal(mine[i], (unsigned char)(i * 7 + i / 256));
     memset(mine, 0, sizeof mine);
-    assert_int_equal(sk_peek(place, 500, mine, sizeof kept), SK_OK);
+    assert_int_equal(sk_cma_read(place, 500, mine, sizeof kept), SK_OK);
     assert_memory_equal(mine, kept, sizeof kept);
     assert_int_equal(mine[sizeof kept], 0);
-    assert_int_equal(sk_peek(at_other(o, theirs + 600), -100, mine, sizeof kept), SK_OK);
+    assert_int_equal(sk_cma_read(at_other(o, theirs + 600), -100, mine, sizeof kept), SK_OK);
     assert_memory_equal(mine, kept, sizeof kept);
-    assert_int_equal(sk_peek(at_other(o, NULL), 0, mine, 0), SK_OK);
+    assert_int_equal(sk_cma_read(at_other(o, NULL), 0, mine, 0), SK_OK);
     other_free(o);
 }
 
@@ -93,15 +93,15 @@ static void what_is_not_there_cannot_be_read(void **state)
     assert_true(pages != MAP_FAILED);
     assert_int_equal(munmap(pages + PAGE, PAGE), 0);
     other o = other_new();
-    assert_int_equal(sk_peek(at_other(o, NULL), 0, mine, 8), SK_WIRE);
-    assert_int_equal(sk_peek(at_other(o, (void *)UINTPTR_MAX), 0, mine, 8), SK_WIRE);
-    if (may_peek(o)) /* up to the end is there; across it is not, though the first half is */
-        assert_int_equal(sk_peek(at_other(o, pages), PAGE - 64, mine, 64), SK_OK);
-    assert_int_equal(sk_peek(at_other(o, pages), PAGE - 64, mine, sizeof mine), SK_WIRE);
+    assert_int_equal(sk_cma_read(at_other(o, NULL), 0, mine, 8), SK_WIRE);
+    assert_int_equal(sk_cma_read(at_other(o, (void *)UINTPTR_MAX), 0, mine, 8), SK_WIRE);
+    if (may_cma(o)) /* up to the end is there; across it is not, though the first half is */
+        assert_int_equal(sk_cma_read(at_other(o, pages), PAGE - 64, mine, 64), SK_OK);
+    assert_int_equal(sk_cma_read(at_other(o, pages), PAGE - 64, mine, sizeof mine), SK_WIRE);
     munmap(pages, PAGE);
-    sk_peek_place gone = at_other(o, mine);
+    sk_export_handle gone = at_other(o, mine);
     other_free(o);
-    assert_int_equal(sk_peek(gone, 0, mine, 8), SK_WIRE);
+    assert_int_equal(sk_cma_read(gone, 0, mine, 8), SK_WIRE);
 }
 
 int main(void)

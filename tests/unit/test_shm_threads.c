@@ -1,4 +1,4 @@
-/* Mates of a board that are threads: over one mapping, so that a sanitizer of threads sees what
+/* Local ranks of a board that are threads: over one mapping, so that a sanitizer of threads sees what
  * they share, and over one each, as processes have. */
 #include "unit.h"
 
@@ -7,29 +7,29 @@
 
 #include "shm/play.h"
 
-enum { MATES = 16, FEW = 70 }; /* turns that use every line again */
+enum { LOCAL_RANKS = 16, FEW = 70 }; /* epochs that use every line again */
 #if defined(__SANITIZE_THREAD__)
 enum { SLOWER = 10, ONE_MAPPING = true }; /* another mapping would be other memory to it */
 #else
 enum { SLOWER = 1, ONE_MAPPING = false };
 #endif
 
-typedef struct mate {
+typedef struct local_rank {
     const play *p;
-    sk_board *b;
+    sk_shm *b;
     int me, errors;
     pthread_t thread;
-} mate;
+} local_rank;
 
-static void *run_mate(void *arg)
+static void *run_local_rank(void *arg)
 {
-    mate *m = arg;
-    m->errors = play_mate(m->b, m->p, m->me);
+    local_rank *m = arg;
+    m->errors = play_local_rank(m->b, m->p, m->me);
     return NULL;
 }
 
 /* Every board unmaps its memory, the same for all where they share it: so it is there again. */
-static void free_boards(mate *mates, int n, void *shared, size_t bytes)
+static void free_boards(local_rank *local_ranks, int n, void *shared, size_t bytes)
 {
     for (int i = 0; i < n; i++) {
         if (shared && i > 0)
@@ -37,7 +37,7 @@ static void free_boards(mate *mates, int n, void *shared, size_t bytes)
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
                                   -1, 0),
                              shared);
-        sk_board_free(mates[i].b);
+        sk_shm_free(local_ranks[i].b);
     }
 }
 
@@ -45,15 +45,15 @@ static void free_boards(mate *mates, int n, void *shared, size_t bytes)
 static size_t bytes_for(int n, bool small)
 {
     int64_t room;
-    size_t bytes = sk_board_bytes(n, INT64_MAX, &room), less;
-    while (small && (less = sk_board_bytes(n, (int64_t)bytes - 1, &room)) > 0)
+    size_t bytes = sk_shm_bytes(n, INT64_MAX, &room), less;
+    while (small && (less = sk_shm_bytes(n, (int64_t)bytes - 1, &room)) > 0)
         bytes = less;
     return bytes;
 }
 
 static void play_in_threads(const play *p, bool small, bool share)
 {
-    mate mates[MATES] = {0};
+    local_rank local_ranks[LOCAL_RANKS] = {0};
     sk_segment_note note;
     void *mem;
     size_t bytes = bytes_for(p->n, small);
@@ -62,48 +62,49 @@ static void play_in_threads(const play *p, bool small, bool share)
         void *mine = mem;
         if (i > 0 && !share)
             assert_int_equal(sk_segment_map(&note, bytes, &mine), SK_OK);
-        mates[i] = (mate){.p = p, .me = i, .b = sk_board_new(mine, bytes, p->n, i)};
-        assert_non_null(mates[i].b);
+        local_ranks[i] = (local_rank){.p = p, .me = i, .b = sk_shm_new(mine, bytes, p->n, i)};
+        assert_non_null(local_ranks[i].b);
     }
     sk_segment_close(&note);
     for (int i = 0; i < p->n; i++)
-        assert_int_equal(pthread_create(&mates[i].thread, NULL, run_mate, &mates[i]), 0);
+        assert_int_equal(
+            pthread_create(&local_ranks[i].thread, NULL, run_local_rank, &local_ranks[i]), 0);
     int errors = 0;
     for (int i = 0; i < p->n; i++) {
-        pthread_join(mates[i].thread, NULL);
-        errors += mates[i].errors;
+        pthread_join(local_ranks[i].thread, NULL);
+        errors += local_ranks[i].errors;
     }
-    free_boards(mates, p->n, share ? mem : NULL, bytes);
+    free_boards(local_ranks, p->n, share ? mem : NULL, bytes);
     assert_int_equal(errors, 0);
 }
 
 static void play_as(sk_pause_mode mode)
 {
     static const struct {
-        int n, turns;
+        int n, epochs;
     } sizes[] = {{2, 2000}, {3, 1200}, {7, 500}, {16, 300}};
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         play p = {.n = sizes[i].n, .seed = 40 + 3 * i + (unsigned)mode, .mode = mode};
-        p.turns = FEW + (sizes[i].turns - FEW) / SLOWER;
+        p.epochs = FEW + (sizes[i].epochs - FEW) / SLOWER;
         play_in_threads(&p, false, true);
         p.seed += 100;
         play_in_threads(&p, true, ONE_MAPPING);
     }
 }
 
-static void threads_that_spin_read_what_was_published(void **state)
+static void threads_that_spin_read_what_was_posted(void **state)
 {
     (void)state;
     play_as(SK_PAUSE_SPIN);
 }
 
-static void threads_that_yield_read_what_was_published(void **state)
+static void threads_that_yield_read_what_was_posted(void **state)
 {
     (void)state;
     play_as(SK_PAUSE_YIELD);
 }
 
-static void threads_that_sleep_read_what_was_published(void **state)
+static void threads_that_sleep_read_what_was_posted(void **state)
 {
     (void)state;
     play_as(SK_PAUSE_SLEEP);
@@ -112,9 +113,9 @@ static void threads_that_sleep_read_what_was_published(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_spin_read_what_was_published),
-        cmocka_unit_test(threads_that_yield_read_what_was_published),
-        cmocka_unit_test(threads_that_sleep_read_what_was_published),
+        cmocka_unit_test(threads_that_spin_read_what_was_posted),
+        cmocka_unit_test(threads_that_yield_read_what_was_posted),
+        cmocka_unit_test(threads_that_sleep_read_what_was_posted),
     };
     return RUN(tests);
 }

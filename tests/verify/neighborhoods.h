@@ -1,13 +1,13 @@
-/* hoods.h: the neighbourhoods of all ranks: graphs on a machine, and the patterns that the methods
+/* neighborhoods.h: the neighbourhoods of all ranks: graphs on a machine, and the patterns that the methods
  * make for them. How edges match is worked out here without help of src/graph. */
-#ifndef VERIFY_HOODS_H
-#define VERIFY_HOODS_H
+#ifndef VERIFY_NEIGHBORHOODS_H
+#define VERIFY_NEIGHBORHOODS_H
 
-#include "neighbor/hood.h"
+#include "neighbor/neighborhood.h"
 
 typedef enum graph_kind {
     GRAPH_EMPTY,
-    GRAPH_SPARSE,   /* random, with parallel edges, loops and slots of nobody */
+    GRAPH_SPARSE,   /* random, with parallel edges, loops and edges of nobody */
     GRAPH_DENSE,    /* the same, most pairs */
     GRAPH_SIMPLE,   /* random, without these */
     GRAPH_STAR,     /* one rank sends to and hears from all others */
@@ -18,29 +18,32 @@ typedef enum graph_kind {
     GRAPH_COUNT
 } graph_kind;
 
-typedef struct hoods {
+typedef struct neighborhoods {
     graph_kind kind;
     int p;
     unsigned seed;
     const char *on; /* the machine's description */
     sk_machine *machine;
     sk_graph **graph;                  /* of each rank */
-    int **from;                        /* of each rank: the out slot that in slot i hears from */
+    int **from;                        /* of each rank: the out edge that in edge i hears from */
     sk_pattern **pattern[SK_NMETHODS]; /* of each rank */
     sk_load load[SK_NMETHODS];
-} hoods;
+} neighborhoods;
 
-enum { HOODS_MACHINES = 5, HOODS_ONE_NODE = 3 }; /* seeds modulo 5: all ranks on one node */
+enum {
+    NEIGHBORHOODS_MACHINES = 5,
+    NEIGHBORHOODS_ONE_NODE = 3
+}; /* seeds modulo 5: all ranks on one node */
 
 /* NULL when something fails. The seed decides machine, options and random graphs. */
-hoods *hoods_new(graph_kind kind, int p, unsigned seed);
-void hoods_free(hoods *h);
+neighborhoods *neighborhoods_new(graph_kind kind, int p, unsigned seed);
+void neighborhoods_free(neighborhoods *h);
 
 /* What a call of a rank gets. */
-sk_hood hoods_of(const hoods *h, int rank, int64_t ride, int window);
+sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride, int window);
 
 /* A rank without any neighbour does not know how large the others' blocks are. */
-bool hoods_idle(const hoods *h, int rank);
+bool neighborhoods_idle(const neighborhoods *h, int rank);
 
 const char *graph_kind_name(graph_kind kind);
 

@@ -1,4 +1,4 @@
-/* Mates of a board that are processes, and what is left when one of them is killed. */
+/* Local ranks of a board that are processes, and what is left when one of them is killed. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -11,27 +11,27 @@
 
 #include "shm/play.h"
 
-enum { MATES = 16 };
+enum { LOCAL_RANKS = 16 };
 
 typedef struct family {
     const play *p;
     sk_segment_note note;
     void *mem;
     size_t bytes;
-    pid_t child[MATES];
+    pid_t child[LOCAL_RANKS];
 } family;
 
 /* A child has nothing of the parent's but the note. */
-static void be_mate(const family *f, int me)
+static void be_local_rank(const family *f, int me)
 {
     void *mem;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
     sk_segment_unmap(f->mem, f->bytes);
-    sk_board *b = NULL;
+    sk_shm *b = NULL;
     if (sk_segment_map(&f->note, f->bytes, &mem) == SK_OK)
-        b = sk_board_new(mem, f->bytes, f->p->n, me);
-    int errors = b ? play_mate(b, f->p, me) : 1;
-    sk_board_free(b);
+        b = sk_shm_new(mem, f->bytes, f->p->n, me);
+    int errors = b ? play_local_rank(b, f->p, me) : 1;
+    sk_shm_free(b);
     _exit(errors != 0);
 }
 
@@ -39,21 +39,21 @@ static family family_new(const play *p)
 {
     family f = {.p = p};
     int64_t room;
-    f.bytes = sk_board_bytes(p->n, INT64_MAX, &room);
+    f.bytes = sk_shm_bytes(p->n, INT64_MAX, &room);
     assert_int_equal(sk_segment_make(f.bytes, &f.mem, &f.note), SK_OK);
     fflush(NULL);
     for (int i = 0; i < p->n; i++) {
         f.child[i] = fork();
         assert_true(f.child[i] >= 0);
         if (f.child[i] == 0)
-            be_mate(&f, i);
+            be_local_rank(&f, i);
     }
     return f;
 }
 
-static void play_in_processes(int n, int turns, sk_pause_mode mode)
+static void play_in_processes(int n, int epochs, sk_pause_mode mode)
 {
-    play p = {.n = n, .turns = turns, .seed = 7 * (unsigned)n + (unsigned)mode, .mode = mode};
+    play p = {.n = n, .epochs = epochs, .seed = 7 * (unsigned)n + (unsigned)mode, .mode = mode};
     family f = family_new(&p);
     int failed = 0;
     for (int i = 0; i < n; i++) {
@@ -66,21 +66,21 @@ static void play_in_processes(int n, int turns, sk_pause_mode mode)
     assert_int_equal(failed, 0);
 }
 
-static void processes_that_spin_read_what_was_published(void **state)
+static void processes_that_spin_read_what_was_posted(void **state)
 {
     (void)state;
     play_in_processes(2, 1000, SK_PAUSE_SPIN);
     play_in_processes(3, 300, SK_PAUSE_SPIN);
 }
 
-static void processes_that_yield_read_what_was_published(void **state)
+static void processes_that_yield_read_what_was_posted(void **state)
 {
     (void)state;
     play_in_processes(2, 1000, SK_PAUSE_YIELD);
     play_in_processes(16, 300, SK_PAUSE_YIELD);
 }
 
-static void processes_that_sleep_read_what_was_published(void **state)
+static void processes_that_sleep_read_what_was_posted(void **state)
 {
     (void)state;
     play_in_processes(2, 1000, SK_PAUSE_SLEEP);
@@ -113,22 +113,22 @@ static int mapped(void)
     return n;
 }
 
-/* In the middle: a mate has come through this many turns. */
-static void await_turns(const family *f, uint64_t turns)
+/* In the middle: a local rank has come through this many epochs. */
+static void await_epochs(const family *f, uint64_t epochs)
 {
     void *mem;
     assert_int_equal(sk_segment_map(&f->note, f->bytes, &mem), SK_OK);
-    sk_board *watcher = sk_board_new(mem, f->bytes, f->p->n, 0);
+    sk_shm *watcher = sk_shm_new(mem, f->bytes, f->p->n, 0);
     assert_non_null(watcher);
-    sk_board_wait_as(watcher, (sk_pause){.mode = SK_PAUSE_YIELD});
-    for (uint64_t i = 0; i < turns; i++)
-        sk_board_turn(watcher, 0, false, false);
-    sk_board_settle(watcher, (uint32_t)turns - 1);
-    sk_board_free(watcher);
+    sk_shm_set_waiting(watcher, (sk_waiting){.mode = SK_PAUSE_YIELD});
+    for (uint64_t i = 0; i < epochs; i++)
+        sk_shm_epoch(watcher, 0, false, false);
+    sk_shm_quiesce(watcher, (uint32_t)epochs - 1);
+    sk_shm_free(watcher);
 }
 
 /* Not one of the others ends by itself: each waits for the one that is gone. */
-static void mates_wait(const family *f, int killed)
+static void local_ranks_wait(const family *f, int killed)
 {
     usleep(20000);
     for (int i = 0; i < f->p->n; i++)
@@ -136,30 +136,30 @@ static void mates_wait(const family *f, int killed)
             assert_int_equal(waitpid(f->child[i], NULL, WNOHANG), 0);
 }
 
-static void a_killed_mate_leaves_nothing_behind(void **state)
+static void a_killed_local_rank_leaves_nothing_behind(void **state)
 {
     (void)state;
     int fds = entries("/proc/self/fd", ""), shm = entries("/dev/shm", "skein");
     assert_int_equal(mapped(), 0);
     for (int round = 0; round < 3; round++) {
-        play p = {.n = 3, .turns = 100000000, .seed = 5, .mode = (sk_pause_mode)round};
+        play p = {.n = 3, .epochs = 100000000, .seed = 5, .mode = (sk_pause_mode)round};
         family f = family_new(&p);
         assert_int_equal(mapped(), 1);
-        await_turns(&f, 20);
+        await_epochs(&f, 20);
         kill(f.child[round], SIGKILL);
         int status;
         assert_int_equal(waitpid(f.child[round], &status, 0), f.child[round]);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        mates_wait(&f, round);
+        local_ranks_wait(&f, round);
         for (int i = 0; i < p.n; i++) /* as the launcher does */
             if (i != round) {
                 kill(f.child[i], SIGKILL);
                 waitpid(f.child[i], NULL, 0);
             }
-        sk_board *b = sk_board_new(f.mem, f.bytes, p.n, 0);
+        sk_shm *b = sk_shm_new(f.mem, f.bytes, p.n, 0);
         assert_non_null(b);
         sk_segment_close(&f.note);
-        sk_board_free(b);
+        sk_shm_free(b);
         assert_int_equal(mapped(), 0);
         assert_int_equal(entries("/proc/self/fd", ""), fds);
         assert_int_equal(entries("/dev/shm", "skein"), shm);
@@ -171,7 +171,7 @@ static void many_boards_come_and_go(void **state)
     (void)state;
     int fds = entries("/proc/self/fd", "");
     int64_t room;
-    size_t bytes = sk_board_bytes(16, INT64_MAX, &room);
+    size_t bytes = sk_shm_bytes(16, INT64_MAX, &room);
     for (int i = 0; i < 2000; i++) {
         sk_segment_note note;
         void *mem[2];
@@ -179,7 +179,7 @@ static void many_boards_come_and_go(void **state)
         assert_int_equal(sk_segment_map(&note, bytes, &mem[1]), SK_OK);
         sk_segment_close(&note);
         for (int k = 0; k < 2; k++)
-            sk_board_free(sk_board_new(mem[k], bytes, 16, k));
+            sk_shm_free(sk_shm_new(mem[k], bytes, 16, k));
     }
     assert_int_equal(mapped(), 0);
     assert_int_equal(entries("/proc/self/fd", ""), fds);
@@ -188,10 +188,10 @@ static void many_boards_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_that_spin_read_what_was_published),
-        cmocka_unit_test(processes_that_yield_read_what_was_published),
-        cmocka_unit_test(processes_that_sleep_read_what_was_published),
-        cmocka_unit_test(a_killed_mate_leaves_nothing_behind),
+        cmocka_unit_test(processes_that_spin_read_what_was_posted),
+        cmocka_unit_test(processes_that_yield_read_what_was_posted),
+        cmocka_unit_test(processes_that_sleep_read_what_was_posted),
+        cmocka_unit_test(a_killed_local_rank_leaves_nothing_behind),
         cmocka_unit_test(many_boards_come_and_go),
     };
     return RUN(tests);

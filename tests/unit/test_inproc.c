@@ -8,15 +8,15 @@ enum { RANKS = 3, ROOM = 64 };
 
 /* A few ranks with small buffers. */
 typedef struct world {
-    sk_local *l;
+    sk_inproc *l;
     sk_sched *s[RANKS];
     sk_run run[RANKS];
     char send[RANKS][ROOM], recv[RANKS][ROOM];
 } world;
 
-static world new_world(const sk_local_hooks *hooks)
+static world new_world(const sk_inproc_hooks *hooks)
 {
-    world w = {.l = sk_local_new(RANKS, hooks)};
+    world w = {.l = sk_inproc_new(RANKS, hooks)};
     assert_non_null(w.l);
     for (int r = 0; r < RANKS; r++) {
         w.s[r] = unit_sched();
@@ -32,10 +32,10 @@ static sk_status play(world *w)
 {
     for (int r = 0; r < RANKS; r++) {
         assert_int_equal(sk_sched_freeze(w->s[r]), SK_OK);
-        sk_run_init(&w->run[r], w->s[r], sk_local_wire(w->l, r, unit_types), w->send[r], w->recv[r],
-                    NULL, NULL);
+        sk_run_init(&w->run[r], w->s[r], sk_inproc_wire(w->l, r, unit_types), w->send[r],
+                    w->recv[r], NULL, NULL);
     }
-    sk_status st = sk_local_run(w->l, w->run);
+    sk_status st = sk_inproc_run(w->l, w->run);
     for (int r = 0; r < RANKS; r++)
         sk_sched_free(w->s[r]);
     return st;
@@ -52,9 +52,9 @@ static void messages_of_a_pair_keep_their_order(void **state)
     sk_recv(w.s[1], bytes_of(SK_RECV, 2, 3), 0);
     assert_int_equal(play(&w), SK_OK);
     assert_memory_equal(w.recv[1], w.send[0], 5);
-    assert_int_equal(sk_local_messages(w.l), 2);
-    assert_int_equal(sk_local_stuck(w.l), 0);
-    sk_local_free(w.l);
+    assert_int_equal(sk_inproc_messages(w.l), 2);
+    assert_int_equal(sk_inproc_stuck(w.l), 0);
+    sk_inproc_free(w.l);
 }
 
 static void a_send_waits_for_its_receive(void **state)
@@ -67,8 +67,8 @@ static void a_send_waits_for_its_receive(void **state)
         sk_recv(w.s[r], bytes_of(SK_RECV, 0, 2), 1 - r);
     }
     assert_int_equal(play(&w), SK_DEADLOCK);
-    assert_int_equal(sk_local_stuck(w.l), 2);
-    sk_local_free(w.l);
+    assert_int_equal(sk_inproc_stuck(w.l), 2);
+    sk_inproc_free(w.l);
 }
 
 static void a_message_without_receiver_is_a_deadlock(void **state)
@@ -77,8 +77,8 @@ static void a_message_without_receiver_is_a_deadlock(void **state)
     world w = new_world(NULL);
     sk_send_signal(w.s[0], 2);
     assert_int_equal(play(&w), SK_DEADLOCK);
-    assert_int_equal(sk_local_stuck(w.l), 1);
-    sk_local_free(w.l);
+    assert_int_equal(sk_inproc_stuck(w.l), 1);
+    sk_inproc_free(w.l);
 }
 
 static void a_world_is_empty_after_a_deadlock(void **state)
@@ -88,13 +88,13 @@ static void a_world_is_empty_after_a_deadlock(void **state)
     sk_send(w.s[0], bytes_of(SK_SEND, 0, 2), 1);
     assert_int_equal(play(&w), SK_DEADLOCK);
     world again = new_world(NULL);
-    sk_local_free(again.l);
+    sk_inproc_free(again.l);
     again.l = w.l;
     sk_send(again.s[0], bytes_of(SK_SEND, 5, 2), 1);
     sk_recv(again.s[1], bytes_of(SK_RECV, 0, 2), 0);
     assert_int_equal(play(&again), SK_OK);
     assert_memory_equal(again.recv[1], again.send[0] + 5, 2);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void a_long_message_is_truncated_and_reported(void **state)
@@ -107,7 +107,7 @@ static void a_long_message_is_truncated_and_reported(void **state)
     assert_int_equal(w.run[1].status, SK_TRUNCATE);
     assert_int_equal(w.run[0].status, SK_OK);
     assert_int_equal(w.recv[1][5], '.');
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void a_short_message_is_an_error(void **state)
@@ -117,7 +117,7 @@ static void a_short_message_is_an_error(void **state)
     sk_send(w.s[0], bytes_of(SK_SEND, 0, 4), 1);
     sk_recv(w.s[1], bytes_of(SK_RECV, 0, 5), 0);
     assert_int_equal(play(&w), SK_WIRE);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void an_unknown_peer_is_an_error(void **state)
@@ -126,7 +126,7 @@ static void an_unknown_peer_is_an_error(void **state)
     world w = new_world(NULL);
     sk_send(w.s[0], bytes_of(SK_SEND, 0, 4), RANKS);
     assert_int_equal(play(&w), SK_BADARG);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void a_rank_may_send_to_itself(void **state)
@@ -137,7 +137,7 @@ static void a_rank_may_send_to_itself(void **state)
     sk_recv(w.s[1], bytes_of(SK_RECV, 0, 4), 1);
     assert_int_equal(play(&w), SK_OK);
     assert_memory_equal(w.recv[1], w.send[1] + 3, 4);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void a_hole_stays_untouched(void **state)
@@ -149,7 +149,7 @@ static void a_hole_stays_untouched(void **state)
     memcpy(w.send[0], "abcdefghijkl", 12);
     assert_int_equal(play(&w), SK_OK);
     assert_memory_equal(w.recv[1], "..abc..def....ghi..jkl..", 24);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void stretches_join_to_the_whole(void **state)
@@ -158,13 +158,13 @@ static void stretches_join_to_the_whole(void **state)
     int64_t place, k = 0, n;
     static const int64_t places[] = {2, 7, 14, 19};
     for (int i = 0; i < 4; i++, k += n) {
-        n = sk_local_stretch(&unit_types[HOLEY], k, 12, &place);
+        n = sk_inproc_stretch(&unit_types[HOLEY], k, 12, &place);
         assert_int_equal(n, 3);
         assert_int_equal(place, places[i]);
     }
-    assert_int_equal(sk_local_stretch(&unit_types[HOLEY], 7, 8, &place), 1);
+    assert_int_equal(sk_inproc_stretch(&unit_types[HOLEY], 7, 8, &place), 1);
     assert_int_equal(place, 15);
-    assert_int_equal(sk_local_stretch(&sk_type_byte, 7, 20, &place), 13);
+    assert_int_equal(sk_inproc_stretch(&sk_type_byte, 7, 20, &place), 13);
     assert_int_equal(place, 7);
 }
 
@@ -179,14 +179,14 @@ static void reduce_takes_the_left_operand_first(void **state)
 {
     (void)state;
     int calls = 0;
-    world w = new_world(&(sk_local_hooks){.ctx = &calls, .reduce = subtract});
+    world w = new_world(&(sk_inproc_hooks){.ctx = &calls, .reduce = subtract});
     sk_reduce(w.s[0], bytes_of(SK_SEND, 0, 2), bytes_of(SK_RECV, 0, 2));
     memcpy(w.send[0], "\x09\x08", 2);
     memcpy(w.recv[0], "\x02\x03", 2);
     assert_int_equal(play(&w), SK_OK);
     assert_memory_equal(w.recv[0], "\x07\x05", 2);
     assert_int_equal(calls, 1);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
 static void reduce_without_an_operation_fails(void **state)
@@ -195,17 +195,17 @@ static void reduce_without_an_operation_fails(void **state)
     world w = new_world(NULL);
     sk_reduce(w.s[0], bytes_of(SK_SEND, 0, 2), bytes_of(SK_RECV, 0, 2));
     assert_int_equal(play(&w), SK_BADARG);
-    sk_local_free(w.l);
+    sk_inproc_free(w.l);
 }
 
-static void a_thousand_ranks_pass_a_token_round(void **state)
+static void a_thousand_ranks_release_a_token_round(void **state)
 {
     (void)state;
     enum { P = 1024 };
     static sk_sched *s[P];
     static sk_run runs[P];
     static char token[P];
-    sk_local *l = sk_local_new(P, NULL);
+    sk_inproc *l = sk_inproc_new(P, NULL);
     for (int r = 0; r < P; r++) {
         s[r] = unit_sched();
         if (r)
@@ -214,15 +214,15 @@ static void a_thousand_ranks_pass_a_token_round(void **state)
         if (r < P - 1)
             sk_send(s[r], bytes_of(SK_RECV, 0, 1), r + 1);
         assert_int_equal(sk_sched_freeze(s[r]), SK_OK);
-        sk_run_init(&runs[r], s[r], sk_local_wire(l, r, unit_types), NULL, &token[r], NULL, NULL);
+        sk_run_init(&runs[r], s[r], sk_inproc_wire(l, r, unit_types), NULL, &token[r], NULL, NULL);
     }
     token[0] = 'x';
-    assert_int_equal(sk_local_run(l, runs), SK_OK);
+    assert_int_equal(sk_inproc_run(l, runs), SK_OK);
     assert_int_equal(token[P - 1], 'x');
     for (int r = 0; r < P; r++)
         sk_sched_free(s[r]);
-    sk_local_free(l);
-    sk_local_free(NULL);
+    sk_inproc_free(l);
+    sk_inproc_free(NULL);
 }
 
 int main(void)
@@ -240,7 +240,7 @@ int main(void)
         cmocka_unit_test(stretches_join_to_the_whole),
         cmocka_unit_test(reduce_takes_the_left_operand_first),
         cmocka_unit_test(reduce_without_an_operation_fails),
-        cmocka_unit_test(a_thousand_ranks_pass_a_token_round),
+        cmocka_unit_test(a_thousand_ranks_release_a_token_round),
     };
     return RUN(tests);
 }

@@ -1,0 +1,129 @@
+/* How far a local rank of a board runs ahead, and what it waits for then: two local ranks in one thread, where
+ * the `idle` of the one that waits plays the other. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "shm/local_ranks.h"
+
+static struct { /* what `idle` does, and how often it was asked */
+    local_ranks *s;
+    uint32_t release; /* epochs that local rank 1 passes, then: one more every time */
+    int asked;
+} lazy;
+
+static void release_when_idle(void)
+{
+    lazy.asked++;
+    sk_shm_release(lazy.s->b[1], lazy.release++);
+}
+
+static void lazy_local_rank(local_ranks *s, uint32_t release)
+{
+    lazy.s = s;
+    lazy.release = release;
+    lazy.asked = 0;
+}
+
+static void share(sk_shm *b, uint32_t epoch, int64_t room)
+{
+    sk_shm_open(b, epoch);
+    memset(sk_shm_slot(b, epoch, 0), (int)epoch + 1, (size_t)room);
+    sk_shm_post(b, epoch);
+    sk_shm_release(b, epoch + 1);
+}
+
+static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
+{
+    sk_shm_await(b, epoch, 0);
+    const unsigned char *slot = sk_shm_slot(b, epoch, 0);
+    for (int64_t i = 0; i < room; i++)
+        if (slot[i] != (unsigned char)(epoch + 1))
+            fail_msg("byte %lld of turn %u", (long long)i, epoch);
+}
+
+/* Until it has to wait for the first epoch to be passed, or, if it could run far, until half of the
+ * slots are free. All it has posted is there then, and the
+ * epoch that had to wait does no harm to the others. How many these were. */
+static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
+{
+    local_ranks s = local_ranks_new(2, (sk_waiting){.mode = mode, .idle = release_when_idle});
+    uint32_t ahead = 0;
+    lazy_local_rank(&s, 1);
+    sk_shm_epoch(s.b[1], room, false, false);
+    for (;; ahead++) {
+        sk_shm_epoch(s.b[0], room, false, false);
+        sk_shm_open(s.b[0], ahead);
+        if (lazy.asked > 0) {
+            assert_int_equal(lazy.asked, ahead < 64 ? 1 : 1 + ahead / 2);
+            break;
+        }
+        assert_true(ahead < SK_SHM_AHEAD);
+        share(s.b[0], ahead, room);
+    }
+    if (ahead < SK_SHM_AHEAD) /* else the epoch that waits has the place of epoch 0 */
+        check_shared(s.b[1], 0, room);
+    share(s.b[0], ahead, room);
+    for (uint32_t t = (uint32_t)lazy.asked; t <= ahead; t++) { /* those it has not passed */
+        sk_shm_epoch(s.b[1], room, false, false);
+        check_shared(s.b[1], t, room);
+    }
+    local_ranks_free(&s);
+    return ahead;
+}
+
+static void a_local_rank_runs_ahead_until_there_is_no_slot_left(void **state)
+{
+    (void)state;
+    const int64_t rooms[] = {0,    1,     48,    49,     256,    257,   2048,
+                             2049, 16384, 16385, 131072, 131073, 524288};
+    for (unsigned i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+        for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
+            uint32_t ahead = run_ahead(rooms[i], (sk_pause_mode)mode);
+            assert_in_range(ahead, rooms[i] <= 48 ? SK_SHM_AHEAD : 2, SK_SHM_AHEAD);
+        }
+}
+
+static void publishing_alone_waits_for_the_line_as_well(void **state)
+{
+    (void)state;
+    local_ranks s =
+        local_ranks_new(2, (sk_waiting){.mode = SK_PAUSE_SPIN, .idle = release_when_idle});
+    lazy_local_rank(&s, 1);
+    for (uint32_t t = 0; t <= SK_SHM_AHEAD; t++) {
+        assert_int_equal(lazy.asked, 0);
+        sk_shm_epoch(s.b[0], 0, false, false);
+        sk_shm_post(s.b[0], t);
+        sk_shm_release(s.b[0], t + 1);
+    }
+    assert_int_equal(lazy.asked, 1 + SK_SHM_AHEAD / 2);
+    local_ranks_free(&s);
+}
+
+static void settling_waits_for_the_others_only(void **state)
+{
+    (void)state;
+    local_ranks s =
+        local_ranks_new(2, (sk_waiting){.mode = SK_PAUSE_YIELD, .idle = release_when_idle});
+    lazy_local_rank(&s, 1);
+    local_ranks_epoch(&s, 8, false);
+    local_ranks_epoch(&s, 8, false);
+    sk_shm_quiesce(s.b[0], 0);
+    assert_int_equal(lazy.asked, 1);
+    sk_shm_quiesce(s.b[0], 0);
+    assert_int_equal(lazy.asked, 1);
+    lazy.release = 2;
+    sk_shm_quiesce(s.b[0], 1);
+    assert_int_equal(lazy.asked, 2);
+    local_ranks_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_local_rank_runs_ahead_until_there_is_no_slot_left),
+        cmocka_unit_test(publishing_alone_waits_for_the_line_as_well),
+        cmocka_unit_test(settling_waits_for_the_others_only),
+    };
+    return RUN(tests);
+}
