@@ -98,7 +98,7 @@ static void take_line(void *ctx, char *text)
 static int run_job(bench *b, const sk_job *j)
 {
     int expected = b->done + sk_job_points(j, &b->o);
-    sk_words command =
+    sk_strlist command =
         sk_job_command(b->arena, &b->o, j, b->launcher[j->mpi], b->program[j->mpi], b->budget);
     b->job = j;
     bool wrong_before = b->wrong;
@@ -152,7 +152,8 @@ static void warn(const bench *b, const bool *mpi)
     const char *left_out = "";
     for (int i = 0; mpi[SK_MPI_MPICH] && i < b->o.nranks; i++)
         if (!sk_jobs_take_ranks(&b->o, SK_MPI_MPICH, b->o.ranks[i]))
-            left_out = sk_text(b->arena, "%s%s%d", left_out, *left_out ? ", " : "", b->o.ranks[i]);
+            left_out =
+                sk_format(b->arena, "%s%s%d", left_out, *left_out ? ", " : "", b->o.ranks[i]);
     if (*left_out)
         fprintf(stderr,
                 "MPICH with %s ranks is left out: it spins while it waits and needs a core for "

@@ -34,15 +34,15 @@ static void print_user(sk_arena *a, sk_flavour mpi)
 static bool names(sk_arena *a, const char *var, const char *separator, const char *word)
 {
     const char *value = getenv(var);
-    sk_words words = sk_words_new(a);
+    sk_strlist words = sk_strlist_new(a);
     if (value)
-        sk_words_split(&words, value, separator);
-    return sk_words_has(&words, word);
+        sk_strlist_split(&words, value, separator);
+    return sk_strlist_has(&words, word);
 }
 
 static void print_use(sk_arena *a, const char *library)
 {
-    const char *dir = sk_dir(a, library);
+    const char *dir = sk_dirname(a, library);
     bool used = names(a, "OMPI_MCA_pml", ",", "cm") && names(a, "OMPI_MCA_mtl", ",", "ofi") &&
                 names(a, "OMPI_MCA_mtl_ofi_provider_include", ",", "skein") &&
                 names(a, "FI_PROVIDER_PATH", ":@", dir);

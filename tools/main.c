@@ -29,7 +29,7 @@ static const struct command *find(const char *name)
 
 static void usage(FILE *out)
 {
-    fprintf(out, "usage: skein COMMAND [ARGUMENT]...\n\n");
+    fprintf(out, "Usage: skein COMMAND [ARGUMENT]...\n\n");
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "  %-9s this text, or `skein help COMMAND` for one command\n", "help");

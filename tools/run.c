@@ -30,7 +30,7 @@ static int become(char *const *words)
 static int run(sk_arena *a, int argc, char **argv)
 {
     sk_run_options o = {0};
-    sk_words command = sk_words_new(a);
+    sk_strlist command = sk_strlist_new(a);
     int first = sk_run_options_read(a, argc, argv, 1, &o);
     if (first < 0)
         return SK_RUN_REFUSED;

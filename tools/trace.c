@@ -30,15 +30,15 @@ static const char usage[] =
     "default\n" SK_RUN_OPTIONS_HELP;
 
 /* The files of a trace are FILE.PID. */
-static void find_files(sk_arena *a, const char *file, sk_words *out)
+static void find_files(sk_arena *a, const char *file, sk_strlist *out)
 {
     glob_t g;
-    if (glob(sk_text(a, "%s.[0-9]*", file), 0, NULL, &g) != 0)
+    if (glob(sk_format(a, "%s.[0-9]*", file), 0, NULL, &g) != 0)
         return;
     for (size_t i = 0; i < g.gl_pathc; i++) {
         const char *pid = strrchr(g.gl_pathv[i], '.') + 1;
         if (!pid[strspn(pid, "0123456789")])
-            sk_words_add(out, g.gl_pathv[i]);
+            sk_strlist_add(out, g.gl_pathv[i]);
     }
     globfree(&g);
 }
@@ -46,7 +46,7 @@ static void find_files(sk_arena *a, const char *file, sk_words *out)
 /* Old files would be played together with the new ones. */
 static int check_place(sk_arena *a, const char *file)
 {
-    sk_words old = sk_words_new(a);
+    sk_strlist old = sk_strlist_new(a);
     find_files(a, file, &old);
     if (!old.n)
         return SK_RUN_OK;
@@ -65,7 +65,7 @@ static int64_t records_of(const char *path)
 /* On standard error, so that it does not mix with what the program prints. */
 static void tell(sk_arena *a, const char *file)
 {
-    sk_words files = sk_words_new(a);
+    sk_strlist files = sk_strlist_new(a);
     int64_t all = 0;
     find_files(a, file, &files);
     for (int i = 0; i < files.n; i++)
@@ -128,7 +128,7 @@ static int run(char *const *words)
 static int trace(sk_arena *a, int argc, char **argv)
 {
     sk_run_options o = {.match = "", .trace = "skein-trace"};
-    sk_words command = sk_words_new(a);
+    sk_strlist command = sk_strlist_new(a);
     int first = sk_run_options_read(a, argc, argv, 1, &o);
     int status = first < 0 ? SK_RUN_REFUSED : sk_run_file(a, "trace", o.trace, &o.trace);
     if (status == SK_RUN_OK)

@@ -28,8 +28,8 @@ explain() { "$skein" explain "$@"; }
 
 expect version_is_printed 0 '^skein [0-9]+\.[0-9]+\.[0-9]+$' "$skein" --version
 expect help_lists_the_commands 0 '^  explain ' "$skein" help
-expect help_of_a_command_is_its_usage 0 '^usage: skein explain' "$skein" help explain
-expect no_command_is_wrong 2 '^usage:' "$skein"
+expect help_of_a_command_is_its_usage 0 '^Usage: skein explain' "$skein" help explain
+expect no_command_is_wrong 2 '^Usage:' "$skein"
 expect wrong_command_is_answered 2 'no command explian; did you mean explain' "$skein" explian
 
 expect explain_shows_what_renaming_saves 0 'renamed: sequential +1008 +16515072 +8 +131072' \
@@ -84,7 +84,7 @@ expect wrong_algorithm_is_answered 2 'has no algorithm rign; did you mean ring' 
     explain allreduce --ranks 2 --bytes 8 --algorithm rign
 expect ranks_are_needed 2 '--ranks from 1 to' explain allreduce --bytes 8
 expect bytes_are_needed 2 'needs --bytes or --count' explain allreduce --ranks 2
-expect numbers_are_checked 2 'a whole number is wanted' explain allreduce --ranks two --bytes 8
+expect numbers_are_checked 2 '--ranks takes a number from' explain allreduce --ranks two --bytes 8
 expect values_are_needed 2 '--ranks needs a value' explain allreduce --ranks
 expect roots_are_ranks 2 'not among 4 ranks' explain bcast --ranks 4 --bytes 8 --root 4
 expect elements_are_whole 2 'no whole number of elements' \
@@ -131,8 +131,8 @@ expect neighbor_takes_a_model 0 '^model    socket:0.4us,10GB node:0.6us,8GB net:
     neighbor --graph moore:2,1 --ranks 16 --bytes 8 --model net:9us,1GB
 expect neighbor_heeds_settings 0 '^machine  4 nodes' \
     env SKEIN_MACHINE='node:* core:4' "$skein" explain neighbor --graph moore:2,1 --ranks 16 --bytes 8
-expect neighbor_helps 0 '^usage: skein explain neighbor' neighbor --help
-expect neighbor_wants_arguments 2 '^usage: skein explain neighbor' neighbor
+expect neighbor_helps 0 '^Usage: skein explain neighbor' neighbor --help
+expect neighbor_wants_arguments 2 '^Usage: skein explain neighbor' neighbor
 expect neighbor_wants_a_graph 2 '--graph is needed: random:' neighbor --ranks 4 --bytes 8
 expect neighbor_wants_ranks 2 '--ranks from 1' neighbor --graph moore:2,1 --bytes 8
 expect neighbor_wants_bytes 2 '--bytes is needed' neighbor --graph moore:2,1 --ranks 4
@@ -155,7 +155,7 @@ printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '
 expect neighbor_names_the_line_of_a_bad_file 2 'bad.mtx:4: ' \
     neighbor --graph "matrix:$tmp/bad.mtx" --ranks 4 --bytes 8
 printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '2 3' '3 1' >"$tmp/ring.mtx"
-expect neighbor_reads_a_matrix 0 '^graph    matrix:.*: 3 pairs, ' \
+expect neighbor_reads_a_matrix 0 '^graph    matrix:.*: 3 edges, ' \
     neighbor --graph "matrix:$tmp/ring.mtx" --ranks 4 --bytes 8
 expect explain_sends_neighbors_elsewhere 2 'use `skein explain neighbor --graph GRAPH --collective alltoallv`' \
     explain neighbor_alltoallv --ranks 4 --bytes 8

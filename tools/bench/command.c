@@ -13,57 +13,57 @@ static const char *bytes_list(sk_arena *a, const sk_bench_options *o)
 {
     const char *text = "";
     for (int i = 0; i < o->nbytes; i++)
-        text = sk_text(a, "%s%s%lld", text, i ? "," : "", (long long)o->bytes[i]);
+        text = sk_format(a, "%s%s%lld", text, i ? "," : "", (long long)o->bytes[i]);
     return text;
 }
 
-static void force_algorithms(sk_words *w, const sk_job *j)
+static void force_algorithms(sk_strlist *w, const sk_job *j)
 {
     for (int i = 0; i < j->ncolls; i++) {
         if (!j->algos[i])
             continue;
-        char *var = sk_text(w->arena, "SKEIN_%s", sk_coll_name(j->colls[i]));
+        char *var = sk_format(w->arena, "SKEIN_%s", sk_coll_name(j->colls[i]));
         for (char *c = var; *c; c++)
             *c = (char)toupper((unsigned char)*c);
         sk_host_setenv(w, j->mpi, var, j->algos[i]->name);
     }
 }
 
-sk_words sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
-                        const char *launcher, const char *program, double budget)
+sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
+                          const char *launcher, const char *program, double budget)
 {
-    sk_words w = sk_words_new(a);
+    sk_strlist w = sk_strlist_new(a);
     if (!o->plain) {
-        sk_words_add(&w, sk_launch_self(a));
-        sk_words_add(&w, "run");
+        sk_strlist_add(&w, sk_launch_self(a));
+        sk_strlist_add(&w, "run");
     }
-    sk_words_add(&w, launcher);
+    sk_strlist_add(&w, launcher);
     if (j->mpi == SK_MPI_OPENMPI) {
         if (geteuid() == 0)
-            sk_words_add(&w, "--allow-run-as-root");
-        sk_words_add(&w, "--oversubscribe");
+            sk_strlist_add(&w, "--allow-run-as-root");
+        sk_strlist_add(&w, "--oversubscribe");
     }
     force_algorithms(&w, j);
     if (j->host)
         sk_host_force(&w, j->mpi, j->colls[0], j->host);
-    sk_words_add(&w, "-n");
-    sk_words_add(&w, sk_text(a, "%d", j->nranks));
-    sk_words_add(&w, program);
+    sk_strlist_add(&w, "-n");
+    sk_strlist_add(&w, sk_format(a, "%d", j->nranks));
+    sk_strlist_add(&w, program);
     if (o->plain)
-        sk_words_add(&w, "--plain");
+        sk_strlist_add(&w, "--plain");
     if (j->graph) {
-        sk_words_add(&w, "--graph");
-        sk_words_add(&w, j->graph);
+        sk_strlist_add(&w, "--graph");
+        sk_strlist_add(&w, j->graph);
     }
     const char *colls = "";
     for (int i = 0; i < j->ncolls; i++)
-        colls = sk_text(a, "%s%s%s", colls, i ? "," : "", sk_coll_name(j->colls[i]));
+        colls = sk_format(a, "%s%s%s", colls, i ? "," : "", sk_coll_name(j->colls[i]));
     const char *const rest[] = {"--collective", colls,
                                 "--bytes",      bytes_list(a, o),
-                                "--rounds",     sk_text(a, "%d", o->rounds),
-                                "--warmup",     sk_text(a, "%d", WARMUP),
-                                "--budget",     sk_text(a, "%.6f", budget)};
+                                "--rounds",     sk_format(a, "%d", o->rounds),
+                                "--warmup",     sk_format(a, "%d", WARMUP),
+                                "--budget",     sk_format(a, "%.6f", budget)};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        sk_words_add(&w, rest[i]);
+        sk_strlist_add(&w, rest[i]);
     return w;
 }

@@ -6,7 +6,7 @@
 
 /* `skein run LAUNCHER ... PROGRAM ...`, or without Skein when the options say so. `budget`: seconds
  * for each point. */
-sk_words sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
-                        const char *launcher, const char *program, double budget);
+sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
+                          const char *launcher, const char *program, double budget);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-sk_words sk_host_algos(sk_arena *a, sk_flavour mpi, sk_coll coll)
+sk_strlist sk_host_algos(sk_arena *a, sk_flavour mpi, sk_coll coll)
 {
     static const struct {
         sk_flavour mpi;
@@ -15,10 +15,10 @@ sk_words sk_host_algos(sk_arena *a, sk_flavour mpi, sk_coll coll)
 #include "bench/hosts.def"
 #undef HOST
     };
-    sk_words w = sk_words_new(a);
+    sk_strlist w = sk_strlist_new(a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].mpi == mpi && rows[i].coll == coll)
-            sk_words_split(&w, rows[i].names, " ");
+            sk_strlist_split(&w, rows[i].names, " ");
     return w;
 }
 
@@ -28,17 +28,17 @@ static bool means(sk_arena *a, const char *item, const char *name, int number)
         return true;
     if (isdigit((unsigned char)*item))
         return atoi(item) == number;
-    sk_words parts = sk_words_new(a);
-    sk_words_split(&parts, name, "_-");
-    return sk_words_has(&parts, item);
+    sk_strlist parts = sk_strlist_new(a);
+    sk_strlist_split(&parts, name, "_-");
+    return sk_strlist_has(&parts, item);
 }
 
 int sk_host_wanted(sk_arena *a, sk_flavour mpi, sk_coll coll, const char *item, bool *want)
 {
-    sk_words names = sk_host_algos(a, mpi, coll);
+    sk_strlist names = sk_host_algos(a, mpi, coll);
     const char *equals = strchr(item, '=');
     if (equals) {
-        if (strcmp(sk_text(a, "%.*s", (int)(equals - item), item), sk_coll_name(coll)) != 0)
+        if (strcmp(sk_format(a, "%.*s", (int)(equals - item), item), sk_coll_name(coll)) != 0)
             return 0;
         item = equals + 1;
     } else if (isdigit((unsigned char)*item)) {
@@ -58,38 +58,38 @@ bool sk_host_runs(const char *name, int nranks)
     return nranks == 2 || strcmp(name, "two_proc") != 0;
 }
 
-void sk_host_setenv(sk_words *options, sk_flavour mpi, const char *var, const char *value)
+void sk_host_setenv(sk_strlist *options, sk_flavour mpi, const char *var, const char *value)
 {
     if (mpi == SK_MPI_OPENMPI) {
-        sk_words_add(options, "-x");
-        sk_words_add(options, sk_text(options->arena, "%s=%s", var, value));
+        sk_strlist_add(options, "-x");
+        sk_strlist_add(options, sk_format(options->arena, "%s=%s", var, value));
     } else {
-        sk_words_add(options, "-genv");
-        sk_words_add(options, var);
-        sk_words_add(options, value);
+        sk_strlist_add(options, "-genv");
+        sk_strlist_add(options, var);
+        sk_strlist_add(options, value);
     }
 }
 
-static void add_mca(sk_words *options, const char *name, const char *value)
+static void add_mca(sk_strlist *options, const char *name, const char *value)
 {
-    sk_words_add(options, "--mca");
-    sk_words_add(options, name);
-    sk_words_add(options, value);
+    sk_strlist_add(options, "--mca");
+    sk_strlist_add(options, name);
+    sk_strlist_add(options, value);
 }
 
-void sk_host_force(sk_words *options, sk_flavour mpi, sk_coll coll, int number)
+void sk_host_force(sk_strlist *options, sk_flavour mpi, sk_coll coll, int number)
 {
     sk_arena *a = options->arena;
     if (mpi == SK_MPI_OPENMPI) {
         add_mca(options, "coll_tuned_use_dynamic_rules", "1");
-        add_mca(options, sk_text(a, "coll_tuned_%s_algorithm", sk_coll_name(coll)),
-                sk_text(a, "%d", number));
+        add_mca(options, sk_format(a, "coll_tuned_%s_algorithm", sk_coll_name(coll)),
+                sk_format(a, "%d", number));
         return;
     }
-    char *var = sk_text(a, "MPIR_CVAR_%s_INTRA_ALGORITHM", sk_coll_name(coll));
+    char *var = sk_format(a, "MPIR_CVAR_%s_INTRA_ALGORITHM", sk_coll_name(coll));
     for (char *c = var; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    sk_words names = sk_host_algos(a, mpi, coll);
+    sk_strlist names = sk_host_algos(a, mpi, coll);
     sk_host_setenv(options, mpi, var, names.v[number - 1]);
     /* A device's own collectives would come first. */
     sk_host_setenv(options, mpi, "MPIR_CVAR_DEVICE_COLLECTIVES", "none");

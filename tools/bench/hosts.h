@@ -4,10 +4,10 @@
 
 #include "coll/call.h"
 #include "run/mpiof.h"
-#include "run/words.h"
+#include "strlist.h"
 
 /* The names of a collective's algorithms, possibly none. The number of the first is 1. */
-sk_words sk_host_algos(sk_arena *a, sk_flavour mpi, sk_coll coll);
+sk_strlist sk_host_algos(sk_arena *a, sk_flavour mpi, sk_coll coll);
 
 /* What --against says about one collective: number i is wanted if want[i - 1]. `want` has room for
  * the names of sk_host_algos. An item is `best`, a name, COLLECTIVE=NAME or COLLECTIVE=NUMBER; a
@@ -19,9 +19,9 @@ int sk_host_wanted(sk_arena *a, sk_flavour mpi, sk_coll coll, const char *item, 
 bool sk_host_runs(const char *name, int nranks);
 
 /* The launcher's options that force algorithm `number`. */
-void sk_host_force(sk_words *options, sk_flavour mpi, sk_coll coll, int number);
+void sk_host_force(sk_strlist *options, sk_flavour mpi, sk_coll coll, int number);
 
 /* The launcher's options that set a variable for the ranks. */
-void sk_host_setenv(sk_words *options, sk_flavour mpi, const char *var, const char *value);
+void sk_host_setenv(sk_strlist *options, sk_flavour mpi, const char *var, const char *value);
 
 #endif

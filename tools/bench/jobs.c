@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "bench/hosts.h"
-#include "shape.h"
+#include "callspec.h"
 #include "shm/shm.h"
 
 typedef struct list {
@@ -32,12 +32,12 @@ static void add_coll(sk_job *j, sk_coll coll, const sk_algo *algo)
 sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
 {
     int64_t elem = bytes % 8 == 0 ? 8 : 1;
-    sk_shape s = {.coll = coll, .nranks = nranks, .elems = bytes / elem, .elem_size = elem};
+    sk_callspec s = {.coll = coll, .nranks = nranks, .elems = bytes / elem, .elem_size = elem};
     if (coll == SK_ALLGATHERV) /* the benchmark counts a block, a shape all of them */
         s.elems *= nranks;
-    sk_shape_round(&s);
-    const sk_shape_room *room = sk_shape_room_new(a, &s);
-    return room ? sk_shape_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
+    sk_callspec_round(&s);
+    const sk_callspec_args *room = sk_callspec_args_new(a, &s);
+    return room ? sk_callspec_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
 }
 
 sk_machine *sk_job_machine(sk_call *c)
@@ -119,7 +119,7 @@ static void add_against(list *l, const sk_bench_options *o, sk_flavour mpi, int 
         const sk_algo *algo = o->algorithm ? sk_algo_find(coll, o->algorithm) : NULL;
         if (o->algorithm && !fits(l->arena, algo, o, nranks))
             continue;
-        sk_words names = sk_host_algos(l->arena, mpi, coll);
+        sk_strlist names = sk_host_algos(l->arena, mpi, coll);
         bool *want = sk_arena_need(l->arena, (size_t)names.n + 1);
         for (int i = 0; i < o->against.n; i++)
             sk_host_wanted(l->arena, mpi, coll, o->against.v[i], want);

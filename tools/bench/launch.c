@@ -33,18 +33,18 @@ const char *sk_launch_self(sk_arena *a)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    return sk_text(a, "%.*s", n > 0 ? (int)n : 0, path);
+    return sk_format(a, "%.*s", n > 0 ? (int)n : 0, path);
 }
 
 const char *sk_launch_find_tool(sk_arena *a, const char *name)
 {
     static const char *const dirs[] = {"../libexec", "../libexec/skein"};
-    const char *bin = sk_dir(a, sk_launch_self(a));
+    const char *bin = sk_dirname(a, sk_launch_self(a));
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-        const char *path = sk_text(a, "%s/%s/%s", bin, dirs[i], name);
+        const char *path = sk_format(a, "%s/%s/%s", bin, dirs[i], name);
         char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
         if (real) {
-            path = sk_text(a, "%s", real);
+            path = sk_format(a, "%s", real);
             free(real);
             return path;
         }
@@ -54,10 +54,10 @@ const char *sk_launch_find_tool(sk_arena *a, const char *name)
 
 const char *sk_launch_find_program(sk_arena *a, sk_flavour mpi)
 {
-    return sk_launch_find_tool(a, sk_text(a, "skein-bench-%s", sk_flavour_name(mpi)));
+    return sk_launch_find_tool(a, sk_format(a, "skein-bench-%s", sk_flavour_name(mpi)));
 }
 
-static pid_t start(const sk_words *command, int *out)
+static pid_t start(const sk_strlist *command, int *out)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -108,7 +108,7 @@ static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *te
     }
 }
 
-int sk_launch_run(const sk_words *command, double patience, void (*line)(void *ctx, char *text),
+int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void *ctx, char *text),
                   void *ctx)
 {
     int out, status;

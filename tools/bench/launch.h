@@ -3,7 +3,7 @@
 #define SK_LAUNCH_H
 
 #include "run/mpiof.h"
-#include "run/words.h"
+#include "strlist.h"
 
 /* The launcher of an MPI, or NULL. */
 const char *sk_launch_find_launcher(sk_arena *a, sk_flavour mpi);
@@ -22,7 +22,7 @@ enum { SK_LAUNCH_SILENT = -1, SK_LAUNCH_FAILED = -2 };
 /* Run the command, hand on each line of its standard output. Returns its exit status, 128 + signal,
  * SK_LAUNCH_SILENT when it was ended because no line came for `patience` seconds, or
  * SK_LAUNCH_FAILED when it could not be started. */
-int sk_launch_run(const sk_words *command, double patience, void (*line)(void *ctx, char *text),
+int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void *ctx, char *text),
                   void *ctx);
 
 #endif

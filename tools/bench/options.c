@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "option.h"
-#include "shape.h"
+#include "callspec.h"
 
 enum { MAX_RANKS = 4096, MAX_ROUNDS = 1000 };
 
@@ -47,8 +47,8 @@ static bool number(const char *option, const char *text, int64_t lo, int64_t hi,
 static bool numbers(sk_arena *a, const char *option, const char *text, int64_t lo, int64_t hi,
                     int64_t *list, int *n)
 {
-    sk_words w = sk_words_new(a);
-    sk_words_split(&w, text, ",");
+    sk_strlist w = sk_strlist_new(a);
+    sk_strlist_split(&w, text, ",");
     if (w.n == 0 || w.n > SK_BENCH_LIST)
         return sk_bench_bad("%s takes 1 to %d numbers, separated by commas", option, SK_BENCH_LIST);
     *n = w.n;
@@ -60,19 +60,19 @@ static bool numbers(sk_arena *a, const char *option, const char *text, int64_t l
 
 static sk_coll find_coll(const sk_bench_options *o, const char *name)
 {
-    return o->neighbor ? sk_shape_neighbor_coll(name) : sk_coll_find(name);
+    return o->neighbor ? sk_neighbor_coll_find(name) : sk_coll_find(name);
 }
 
 static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
 {
     bool chosen[SK_NCOLLS] = {false};
-    sk_words w = sk_words_new(a), valid = sk_words_new(a);
-    sk_words_split(&w, text, ",");
-    sk_words_add(&valid, "all");
+    sk_strlist w = sk_strlist_new(a), valid = sk_strlist_new(a);
+    sk_strlist_split(&w, text, ",");
+    sk_strlist_add(&valid, "all");
     for (int i = 0; i < SK_NCOLLS; i++)
         if (sk_coll_neighbor((sk_coll)i) == o->neighbor)
-            sk_words_add(&valid,
-                         sk_coll_name((sk_coll)i) + (o->neighbor ? strlen("neighbor_") : 0));
+            sk_strlist_add(&valid,
+                           sk_coll_name((sk_coll)i) + (o->neighbor ? strlen("neighbor_") : 0));
     for (int i = 0; i < w.n; i++) {
         sk_coll coll = find_coll(o, w.v[i]);
         bool all = strcmp(w.v[i], "all") == 0;
@@ -93,9 +93,9 @@ static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
 
 static bool mpis(sk_arena *a, const char *text, sk_bench_options *o)
 {
-    sk_words valid = sk_words_new(a);
-    sk_words_split(&valid, "openmpi mpich both", " ");
-    if (!sk_words_has(&valid, text))
+    sk_strlist valid = sk_strlist_new(a);
+    sk_strlist_split(&valid, "openmpi mpich both", " ");
+    if (!sk_strlist_has(&valid, text))
         return sk_bench_unknown("MPI", text, &valid);
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
         o->mpi[f] = strcmp(text, "both") == 0 || sk_flavour_of_name(text) == (sk_flavour)f;
@@ -134,13 +134,13 @@ static bool take(sk_arena *a, int option, const char *value, sk_bench_options *o
         o->algorithm = value;
         return true;
     case AGAINST:
-        sk_words_split(&o->against, value, ",");
+        sk_strlist_split(&o->against, value, ",");
         return true;
     case CSV:
         o->csv = value;
         return true;
     case GRAPH:
-        sk_words_add(&o->graphs, value);
+        sk_strlist_add(&o->graphs, value);
         return true;
     case ALL_ALGORITHMS:
         o->all_algorithms = true;
@@ -162,8 +162,8 @@ static sk_bench_options defaults(sk_arena *a, bool neighbor)
     o.nbytes = neighbor ? 4 : 5;
     for (int i = 0; i < o.nbytes; i++)
         o.bytes[i] = neighbor ? neighbor_bytes[i] : global_bytes[i];
-    o.against = sk_words_new(a);
-    o.graphs = sk_words_new(a);
+    o.against = sk_strlist_new(a);
+    o.graphs = sk_strlist_new(a);
     collectives(a, neighbor ? "allgather" : "all", &o);
     mpis(a, "both", &o);
     return o;

@@ -4,13 +4,13 @@
 
 #include "coll/call.h"
 #include "run/mpiof.h"
-#include "run/words.h"
+#include "strlist.h"
 
 enum { SK_BENCH_LIST = 32 };
 
 typedef struct sk_bench_options {
-    bool neighbor;   /* neighbourhood collectives on `graphs`, else global ones */
-    sk_words graphs; /* as sk_spec_new takes them */
+    bool neighbor;     /* neighbourhood collectives on `graphs`, else global ones */
+    sk_strlist graphs; /* as sk_spec_new takes them */
     sk_coll colls[SK_NCOLLS];
     int ncolls;
     int64_t bytes[SK_BENCH_LIST];
@@ -23,7 +23,7 @@ typedef struct sk_bench_options {
     double seconds;        /* for everything; 0: as many as it takes */
     const char *algorithm; /* of Skein, forced; NULL: as it chooses */
     bool all_algorithms;
-    sk_words against; /* items of --against */
+    sk_strlist against; /* items of --against */
     const char *csv;
     bool plain, help;
 } sk_bench_options;
@@ -38,6 +38,6 @@ bool sk_bench_options_check(sk_arena *a, const sk_bench_options *o);
 
 /* Messages; both return false. */
 bool sk_bench_bad(const char *format, ...) __attribute__((format(printf, 1, 2)));
-bool sk_bench_unknown(const char *what, const char *word, const sk_words *valid);
+bool sk_bench_unknown(const char *what, const char *word, const sk_strlist *valid);
 
 #endif

@@ -20,7 +20,7 @@ bool sk_bench_bad(const char *format, ...)
     return false;
 }
 
-bool sk_bench_unknown(const char *what, const char *word, const sk_words *valid)
+bool sk_bench_unknown(const char *what, const char *word, const sk_strlist *valid)
 {
     return sk_bench_bad("no %s %s; did you mean %s?", what, word,
                         sk_nearest(word, (const char *const *)valid->v));
@@ -31,7 +31,7 @@ static bool names_absentee(sk_arena *a, const sk_bench_options *o, const char *i
 {
     const char *equals = strchr(item, '=');
     sk_coll coll =
-        equals ? sk_coll_find(sk_text(a, "%.*s", (int)(equals - item), item)) : SK_NCOLLS;
+        equals ? sk_coll_find(sk_format(a, "%.*s", (int)(equals - item), item)) : SK_NCOLLS;
     bool measured = coll == SK_NCOLLS;
     for (int k = 0; k < o->ncolls; k++)
         measured = measured || o->colls[k] == coll;
@@ -41,8 +41,8 @@ static bool names_absentee(sk_arena *a, const sk_bench_options *o, const char *i
 /* Every item of --against must mean something for a collective and an MPI asked for. */
 static bool check_against(sk_arena *a, const sk_bench_options *o)
 {
-    sk_words valid = sk_words_new(a);
-    sk_words_add(&valid, "best");
+    sk_strlist valid = sk_strlist_new(a);
+    sk_strlist_add(&valid, "best");
     for (int i = 0; i < o->against.n; i++) {
         int n = 0;
         if (names_absentee(a, o, o->against.v[i]))
@@ -50,14 +50,14 @@ static bool check_against(sk_arena *a, const sk_bench_options *o)
                                 o->against.v[i]);
         for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
             for (int k = 0; o->mpi[f] && k < o->ncolls; k++) {
-                sk_words names = sk_host_algos(a, (sk_flavour)f, o->colls[k]);
+                sk_strlist names = sk_host_algos(a, (sk_flavour)f, o->colls[k]);
                 bool *want = sk_arena_need(a, (size_t)names.n + 1);
                 n += sk_host_wanted(a, (sk_flavour)f, o->colls[k], o->against.v[i], want);
                 for (int j = 0; j < names.n; j++)
-                    sk_words_add(&valid,
-                                 strchr(o->against.v[i], '=')
-                                     ? sk_text(a, "%s=%s", sk_coll_name(o->colls[k]), names.v[j])
-                                     : names.v[j]);
+                    sk_strlist_add(
+                        &valid, strchr(o->against.v[i], '=')
+                                    ? sk_format(a, "%s=%s", sk_coll_name(o->colls[k]), names.v[j])
+                                    : names.v[j]);
             }
         if (n == 0)
             return sk_bench_unknown("host algorithm", o->against.v[i], &valid);
@@ -67,12 +67,12 @@ static bool check_against(sk_arena *a, const sk_bench_options *o)
 
 static bool check_algorithm(sk_arena *a, const sk_bench_options *o)
 {
-    sk_words valid = sk_words_new(a);
+    sk_strlist valid = sk_strlist_new(a);
     for (const sk_algo *const *x = sk_algos(); *x; x++)
         for (int k = 0; k < o->ncolls; k++)
             if ((*x)->coll == o->colls[k])
-                sk_words_add(&valid, (*x)->name);
-    if (!o->algorithm || sk_words_has(&valid, o->algorithm))
+                sk_strlist_add(&valid, (*x)->name);
+    if (!o->algorithm || sk_strlist_has(&valid, o->algorithm))
         return true;
     if (valid.n == 0)
         return sk_bench_bad("these collectives have no algorithms");

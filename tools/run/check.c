@@ -35,7 +35,7 @@ static int guess(const char *name, sk_flavour launcher, sk_flavour *mpi)
 
 static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
 {
-    if (p->mpi == SK_MPI_OTHER && sk_starts(p->soname, "libsimgrid"))
+    if (p->mpi == SK_MPI_OTHER && sk_starts_with(p->soname, "libsimgrid"))
         return sk_refuse("%s is built for simulation (%s) and cannot be preloaded; link it with "
                          "libskein-smpi.a instead",
                          p->file, p->soname);
@@ -138,6 +138,6 @@ int sk_check_library(sk_arena *a, sk_flavour mpi, const char *dir, const sk_prog
         return dir ? sk_refuse("library not found: looked for %s", path) : not_found(mpi, path);
     if (check_fit(a, mpi, p, path) != SK_RUN_OK)
         return SK_RUN_REFUSED;
-    *library = sk_text(a, "%s", path);
+    *library = sk_format(a, "%s", path);
     return SK_RUN_OK;
 }

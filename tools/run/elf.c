@@ -120,7 +120,7 @@ static const char *string_at(reader *r, uint64_t table, uint64_t size, uint64_t 
         fail(r, "a name has no end");
         return NULL;
     }
-    return sk_text(r->arena, "%s", name);
+    return sk_format(r->arena, "%s", name);
 }
 
 static bool read_entries(reader *r, sk_elf *e, const unsigned char *dyn, size_t n)
@@ -152,7 +152,7 @@ static bool read_entries(reader *r, sk_elf *e, const unsigned char *dyn, size_t 
         if (!text)
             return false;
         if (tag == DT_NEEDED)
-            sk_words_add(&e->needed, text);
+            sk_strlist_add(&e->needed, text);
         else if (tag == DT_RPATH)
             e->rpath = text;
         else
@@ -201,8 +201,8 @@ sk_status sk_elf_read(sk_arena *a, const char *path, sk_elf **out, char *err, si
         return SK_BADARG;
     }
     sk_elf *e = sk_arena_need(a, sizeof *e);
-    e->path = sk_text(a, "%s", path);
-    e->needed = sk_words_new(a);
+    e->path = sk_format(a, "%s", path);
+    e->needed = sk_strlist_new(a);
     bool ok = read_headers(&r, e) && read_segments(&r, e);
     close(r.fd);
     if (!ok) {

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "run/words.h"
+#include "strlist.h"
 
 typedef struct sk_elf {
     const char *path;
@@ -16,7 +16,7 @@ typedef struct sk_elf {
     bool program; /* executable or shared object, not an object file or a core */
     bool dynamic; /* has a dynamic section */
     bool interp; /* names a dynamic linker: without one a program is static, nothing is preloaded */
-    sk_words needed;             /* DT_NEEDED */
+    sk_strlist needed;           /* DT_NEEDED */
     const char *rpath, *runpath; /* NULL when absent */
 } sk_elf;
 

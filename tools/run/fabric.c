@@ -40,20 +40,20 @@ static const char *mentions(sk_arena *a, const char *path, const char *const *te
 static const char *component_file(sk_arena *a, const char *lib_dir)
 {
     static const char name[] = "mca_mtl_ofi.so";
-    sk_words dirs = sk_words_new(a);
+    sk_strlist dirs = sk_strlist_new(a);
     const char *env = getenv("OMPI_MCA_mca_base_component_path"), *pkg = getenv("OPAL_PKGLIBDIR");
     if (env)
-        sk_words_split(&dirs, env, ":");
+        sk_strlist_split(&dirs, env, ":");
     if (pkg)
-        sk_words_add(&dirs, pkg);
-    sk_words_add(&dirs, sk_text(a, "%s/openmpi*", lib_dir));
-    sk_words_add(&dirs, sk_text(a, "%s/openmpi*/lib/openmpi*", lib_dir));
+        sk_strlist_add(&dirs, pkg);
+    sk_strlist_add(&dirs, sk_format(a, "%s/openmpi*", lib_dir));
+    sk_strlist_add(&dirs, sk_format(a, "%s/openmpi*/lib/openmpi*", lib_dir));
     const char *found = NULL;
     for (int i = 0; i < dirs.n && !found; i++) {
         glob_t g;
-        if (glob(sk_text(a, "%s/%s", dirs.v[i], name), 0, NULL, &g) != 0)
+        if (glob(sk_format(a, "%s/%s", dirs.v[i], name), 0, NULL, &g) != 0)
             continue;
-        found = sk_text(a, "%s", g.gl_pathv[0]);
+        found = sk_format(a, "%s", g.gl_pathv[0]);
         globfree(&g);
     }
     return found;
@@ -62,7 +62,7 @@ static const char *component_file(sk_arena *a, const char *lib_dir)
 static const char *real_dir(sk_arena *a, const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *dir = sk_dir(a, sk_text(a, "%s", real ? real : path));
+    const char *dir = sk_dirname(a, sk_format(a, "%s", real ? real : path));
     free(real);
     return dir;
 }
@@ -71,28 +71,28 @@ static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_fabric *out, const ch
 {
     static const char *const inside[] = {"mca_mtl_ofi_component", NULL};
     char err[256];
-    const char *file = component_file(a, sk_dir(a, mpi->path));
+    const char *file = component_file(a, sk_dirname(a, mpi->path));
     if (!file)
         file = component_file(a, real_dir(a, mpi->path));
     if (!file && mentions(a, mpi->path, inside))
         file = mpi->path;
     sk_elf *e;
     if (!file) {
-        *why = sk_text(
+        *why = sk_format(
             a, "the Open MPI of %s has no component mtl ofi (it is built without libfabric)",
             mpi->path);
         return false;
     }
     if (sk_elf_read(a, file, &e, err, sizeof err) != SK_OK) {
-        *why = sk_text(a, "%s", err);
+        *why = sk_format(a, "%s", err);
         return false;
     }
     sk_elf *fabric = sk_elf_load(a, e, e, "libfabric.so.1");
     if (!fabric) {
-        *why = sk_text(a, "libfabric.so.1, which %s needs, is not installed", file);
+        *why = sk_format(a, "libfabric.so.1, which %s needs, is not installed", file);
         return false;
     }
-    const char *others = sk_text(a, "%s/libfabric", real_dir(a, fabric->path));
+    const char *others = sk_format(a, "%s/libfabric", real_dir(a, fabric->path));
     struct stat st;
     out->how = file;
     out->others = stat(others, &st) == 0 && S_ISDIR(st.st_mode) ? others : NULL;
@@ -105,14 +105,14 @@ static const char *mpich_reason(sk_arena *a, const sk_elf *mpi)
     static const char *const devices[] = {"ch4:ucx", "ch4:ofi", "ch3:nemesis", "ch3:sock", NULL};
     const char *device = mentions(a, mpi->path, devices);
     if (device && !strcmp(device, "ch4:ofi"))
-        return sk_text(a,
-                       "the MPICH of %s asks more of libfabric than the provider has; Open MPI "
-                       "can use it",
-                       mpi->path);
-    return sk_text(a,
-                   "the MPICH of %s does not use libfabric (it is built on %s); Open MPI can use "
-                   "the provider",
-                   mpi->path, device ? device : "something else");
+        return sk_format(a,
+                         "the MPICH of %s asks more of libfabric than the provider has; Open MPI "
+                         "can use it",
+                         mpi->path);
+    return sk_format(a,
+                     "the MPICH of %s does not use libfabric (it is built on %s); Open MPI can use "
+                     "the provider",
+                     mpi->path, device ? device : "something else");
 }
 
 static bool provider_find(sk_arena *a, const char *dir, const char **library, const char **why)
@@ -126,10 +126,10 @@ static bool provider_find(sk_arena *a, const char *dir, const char **library, co
         found = sk_library_find("fi", path, sizeof path);
     }
     if (found)
-        *library = sk_text(a, "%s", path);
+        *library = sk_format(a, "%s", path);
     else
-        *why =
-            sk_text(a, "no %s; install libfabric's development files and build Skein again", path);
+        *why = sk_format(a, "no %s; install libfabric's development files and build Skein again",
+                         path);
     return found;
 }
 
@@ -142,12 +142,12 @@ bool sk_fabric_find(sk_arena *a, sk_flavour mpi, const char *from, const char *d
     if (!provider_find(a, dir, &found.library, why))
         return false;
     if (sk_elf_read(a, from, &e, err, sizeof err) != SK_OK) {
-        *why = sk_text(a, "%s", err);
+        *why = sk_format(a, "%s", err);
         return false;
     }
     const sk_elf *library = sk_mpi_library(a, e, mpi);
     if (!library) {
-        *why = sk_text(a, "the library of %s is not found", sk_flavour_title(mpi));
+        *why = sk_format(a, "the library of %s is not found", sk_flavour_title(mpi));
         return false;
     }
     if (mpi == SK_MPI_MPICH) {

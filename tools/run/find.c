@@ -25,17 +25,17 @@ sk_find sk_find_program(sk_arena *a, const char *name, const char *dir, const ch
     if (!*name)
         return SK_FIND_MISSING;
     if (*name == '/' || (strchr(name, '/') && !dir))
-        return try_path(sk_text(a, "%s", name), path);
+        return try_path(sk_format(a, "%s", name), path);
     if (strchr(name, '/'))
-        return try_path(sk_text(a, "%s/%s", dir, name), path);
-    sk_words dirs = sk_words_new(a);
+        return try_path(sk_format(a, "%s/%s", dir, name), path);
+    sk_strlist dirs = sk_strlist_new(a);
     const char *env = getenv("PATH");
-    sk_words_split(&dirs, env ? env : "/usr/local/bin:/usr/bin:/bin", ":");
-    sk_words_add(&dirs, dir ? dir : ".");
+    sk_strlist_split(&dirs, env ? env : "/usr/local/bin:/usr/bin:/bin", ":");
+    sk_strlist_add(&dirs, dir ? dir : ".");
     sk_find best = SK_FIND_MISSING;
     for (int i = 0; i < dirs.n; i++) {
         const char *found = NULL;
-        sk_find f = try_path(sk_text(a, "%s/%s", dirs.v[i], name), &found);
+        sk_find f = try_path(sk_format(a, "%s/%s", dirs.v[i], name), &found);
         if (f == SK_FIND_OK || (f == SK_FIND_NOT_EXECUTABLE && best == SK_FIND_MISSING)) {
             best = f;
             *path = found;

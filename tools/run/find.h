@@ -2,7 +2,7 @@
 #ifndef SK_FIND_H
 #define SK_FIND_H
 
-#include "run/words.h"
+#include "strlist.h"
 
 typedef enum sk_find {
     SK_FIND_OK,

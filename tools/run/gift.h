@@ -17,8 +17,8 @@ typedef struct sk_gift {
 typedef struct sk_gifts {
     sk_gift lists[SK_MAX_GIFTS];
     int nlists;
-    sk_words plain; /* NAME=VALUE; what the user says on the command line stays */
-    sk_words mca;   /* parameters of Open MPI: name, value, name, value ... */
+    sk_strlist plain; /* NAME=VALUE; what the user says on the command line stays */
+    sk_strlist mca;   /* parameters of Open MPI: name, value, name, value ... */
 } sk_gifts;
 
 /* The preload library and the settings of the environment. */
@@ -35,6 +35,6 @@ const char *sk_gift_join(sk_arena *a, const sk_gift *gift, const char *old);
 
 /* All as NAME=VALUE, joined with what the environment has; with the parameters of Open MPI as
  * variables too, if `mca`. */
-sk_words sk_gifts_list(sk_arena *a, const sk_gifts *g, bool mca);
+sk_strlist sk_gifts_list(sk_arena *a, const sk_gifts *g, bool mca);
 
 #endif

@@ -76,7 +76,7 @@ static const table tables[SK_NLAUNCHERS] = {
 bool sk_launcher_named(const char *word)
 {
     static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
-    const char *base = sk_base(word);
+    const char *base = sk_basename(word);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
         if (!strncmp(base, names[i], n) && (!base[n] || base[n] == '.' || base[n] == '-'))
@@ -87,7 +87,7 @@ bool sk_launcher_named(const char *word)
 
 const char *sk_launcher_unserved(const char *word)
 {
-    const char *base = sk_base(word);
+    const char *base = sk_basename(word);
     if (!strcmp(base, "smpirun"))
         return "a simulated rank cannot be preloaded; link the program with libskein-smpi.a";
     if (sk_listed("mpirun_rsh aprun jsrun lrun flux prun ibrun poe", base))
@@ -111,11 +111,12 @@ bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
     static const char *const hydra[] = {"HYDRA", "hydra", "mpich", NULL};
     enum { MOST = 4 << 20 };
     char *real = realpath(path, NULL);
-    const char *base = sk_text(a, "%s", sk_base(real ? real : path));
+    const char *base = sk_format(a, "%s", sk_basename(real ? real : path));
     free(real);
-    bool o = strstr(base, "openmpi") || sk_starts(base, "orterun") || sk_starts(base, "prterun");
+    bool o = strstr(base, "openmpi") || sk_starts_with(base, "orterun") ||
+             sk_starts_with(base, "prterun");
     bool h = strstr(base, "hydra") || strstr(base, "mpich");
-    if (sk_starts(sk_base(path), "srun")) {
+    if (sk_starts_with(sk_basename(path), "srun")) {
         *kind = SK_LAUNCHER_SRUN;
         return true;
     }
@@ -138,7 +139,7 @@ const char *sk_launcher_option_name(sk_arena *a, const char *word)
     if (word[0] != '-' || !word[1])
         return "";
     word += word[1] == '-' ? 2 : 1;
-    return sk_text(a, "%.*s", (int)strcspn(word, "="), word);
+    return sk_format(a, "%.*s", (int)strcspn(word, "="), word);
 }
 
 int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known)

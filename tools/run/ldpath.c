@@ -9,9 +9,9 @@
 
 enum { MAX_DEPTH = 4, MAX_LINE = 4096 };
 
-static void read_conf(sk_words *dirs, const char *path, int depth);
+static void read_conf(sk_strlist *dirs, const char *path, int depth);
 
-static void include(sk_words *dirs, const char *pattern, int depth)
+static void include(sk_strlist *dirs, const char *pattern, int depth)
 {
     glob_t g;
     if (depth >= MAX_DEPTH || glob(pattern, 0, NULL, &g) != 0)
@@ -21,7 +21,7 @@ static void include(sk_words *dirs, const char *pattern, int depth)
     globfree(&g);
 }
 
-static void read_conf(sk_words *dirs, const char *path, int depth)
+static void read_conf(sk_strlist *dirs, const char *path, int depth)
 {
     char line[MAX_LINE];
     FILE *f = fopen(path, "re");
@@ -29,28 +29,28 @@ static void read_conf(sk_words *dirs, const char *path, int depth)
         return;
     while (fgets(line, sizeof line, f)) {
         line[strcspn(line, "#\n")] = 0;
-        sk_words words = sk_words_new(dirs->arena);
-        sk_words_split(&words, line, " \t,:");
+        sk_strlist words = sk_strlist_new(dirs->arena);
+        sk_strlist_split(&words, line, " \t,:");
         if (!words.n)
             continue;
         if (!strcmp(words.v[0], "include")) {
             for (int i = 1; i < words.n; i++) {
                 const char *p = words.v[i];
-                const char *dir = sk_dir(dirs->arena, path);
-                include(dirs, *p == '/' ? p : sk_text(dirs->arena, "%s/%s", dir, p), depth);
+                const char *dir = sk_dirname(dirs->arena, path);
+                include(dirs, *p == '/' ? p : sk_format(dirs->arena, "%s/%s", dir, p), depth);
             }
         } else if (words.v[0][0] == '/') {
             for (int i = 0; i < words.n; i++)
-                sk_words_add(dirs, words.v[i]);
+                sk_strlist_add(dirs, words.v[i]);
         }
     }
     fclose(f);
 }
 
-void sk_ldpath_system(sk_words *dirs)
+void sk_ldpath_system(sk_strlist *dirs)
 {
     read_conf(dirs, "/etc/ld.so.conf", 0);
-    sk_words_split(dirs, "/lib64 /usr/lib64 /lib /usr/lib", " ");
+    sk_strlist_split(dirs, "/lib64 /usr/lib64 /lib /usr/lib", " ");
 }
 
 /* $ORIGIN is the directory of the file that says it; $LIB and $PLATFORM are for the linker alone.
@@ -61,27 +61,27 @@ static const char *expand(sk_arena *a, const char *dir, const sk_elf *owner)
     for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
         const char *at = strstr(dir, origins[i]);
         if (at)
-            dir = sk_text(a, "%.*s%s%s", (int)(at - dir), dir, sk_dir(a, owner->path),
-                          at + strlen(origins[i]));
+            dir = sk_format(a, "%.*s%s%s", (int)(at - dir), dir, sk_dirname(a, owner->path),
+                            at + strlen(origins[i]));
     }
     return strchr(dir, '$') ? NULL : dir;
 }
 
-static void add_path(sk_words *places, const char *path, const sk_elf *owner, const char *name)
+static void add_path(sk_strlist *places, const char *path, const sk_elf *owner, const char *name)
 {
-    sk_words dirs = sk_words_new(places->arena);
+    sk_strlist dirs = sk_strlist_new(places->arena);
     if (!path)
         return;
-    sk_words_split(&dirs, path, ":;");
+    sk_strlist_split(&dirs, path, ":;");
     for (int i = 0; i < dirs.n; i++) {
         const char *dir = expand(places->arena, dirs.v[i], owner);
         if (dir)
-            sk_words_add(places, sk_text(places->arena, "%s/%s", dir, name));
+            sk_strlist_add(places, sk_format(places->arena, "%s/%s", dir, name));
     }
 }
 
-void sk_ldpath_places(sk_words *places, const sk_elf *program, const sk_elf *from,
-                      const sk_words *system, const char *name)
+void sk_ldpath_places(sk_strlist *places, const sk_elf *program, const sk_elf *from,
+                      const sk_strlist *system, const char *name)
 {
     if (!from->runpath) {
         add_path(places, from->rpath, from, name);
@@ -91,5 +91,5 @@ void sk_ldpath_places(sk_words *places, const sk_elf *program, const sk_elf *fro
     add_path(places, getenv("LD_LIBRARY_PATH"), program, name);
     add_path(places, from->runpath, from, name);
     for (int i = 0; i < system->n; i++)
-        sk_words_add(places, sk_text(places->arena, "%s/%s", system->v[i], name));
+        sk_strlist_add(places, sk_format(places->arena, "%s/%s", system->v[i], name));
 }

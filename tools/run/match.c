@@ -27,9 +27,9 @@ int sk_match_check_engine(const char *name)
 
 static bool lists(sk_arena *a, const char *list, const char *word)
 {
-    sk_words words = sk_words_new(a);
-    sk_words_split(&words, list, ",");
-    return sk_words_has(&words, word);
+    sk_strlist words = sk_strlist_new(a);
+    sk_strlist_split(&words, list, ",");
+    return sk_strlist_has(&words, word);
 }
 
 /* A list of Open MPI or libfabric that begins with "^" names what is not wanted. */
@@ -57,7 +57,7 @@ static int check_parameters(sk_arena *a, const sk_launch *l)
 {
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         const char *name = needs[i].name, *need = needs[i].need;
-        const char *value = getenv(sk_text(a, "OMPI_MCA_%s", name));
+        const char *value = getenv(sk_format(a, "OMPI_MCA_%s", name));
         if (value && (!need || !leaves_room(a, value, need)))
             return contradicts("OMPI_MCA_", name, value, need ? need : "unset");
         for (int k = 0; l && k < l->nsections; k++) {

@@ -42,14 +42,14 @@ sk_flavour sk_flavour_of_library(const char *soname)
     static const char *const mpich[] = {"libmpich.so.", "libmpi_cray.so.", "libmpi_gnu",
                                         "libmpi_intel"};
     for (size_t i = 0; i < sizeof mpich / sizeof *mpich; i++)
-        if (sk_starts(soname, mpich[i]))
+        if (sk_starts_with(soname, mpich[i]))
             return strstr(soname, ".so.12") ? SK_MPI_MPICH : SK_MPI_OTHER;
-    if (sk_starts(soname, "libmpi.so.")) {
+    if (sk_starts_with(soname, "libmpi.so.")) {
         long version = strtol(soname + strlen("libmpi.so."), NULL, 10);
         return version == 12 ? SK_MPI_MPICH : version >= 40 ? SK_MPI_OPENMPI : SK_MPI_OTHER;
     }
-    if (!strcmp(soname, "libmpi.so") || sk_starts(soname, "libmpi_abi.so") ||
-        sk_starts(soname, "libsimgrid.so"))
+    if (!strcmp(soname, "libmpi.so") || sk_starts_with(soname, "libmpi_abi.so") ||
+        sk_starts_with(soname, "libsimgrid.so"))
         return SK_MPI_OTHER;
     return SK_MPI_NONE;
 }
@@ -68,13 +68,13 @@ static sk_flavour named_by(const sk_elf *e, const char **soname)
 }
 
 /* The library the dynamic linker would load, NULL when there is none or it is unreadable. */
-static sk_elf *load(sk_arena *a, const sk_elf *program, const sk_elf *from, const sk_words *system,
-                    const char *name)
+static sk_elf *load(sk_arena *a, const sk_elf *program, const sk_elf *from,
+                    const sk_strlist *system, const char *name)
 {
     char err[256];
-    sk_words places = sk_words_new(a);
+    sk_strlist places = sk_strlist_new(a);
     if (strchr(name, '/'))
-        sk_words_add(&places, name);
+        sk_strlist_add(&places, name);
     else
         sk_ldpath_places(&places, program, from, system, name);
     for (int i = 0; i < places.n; i++) {
@@ -90,7 +90,7 @@ static sk_elf *load(sk_arena *a, const sk_elf *program, const sk_elf *from, cons
 /* *soname gets the name that decided, *by the file that has it. */
 static sk_flavour search(sk_arena *a, const sk_elf *e, const char **soname, const sk_elf **by)
 {
-    sk_words names = sk_words_new(a), system = sk_words_new(a);
+    sk_strlist names = sk_strlist_new(a), system = sk_strlist_new(a);
     const sk_elf *queue[MAX_LIBRARIES] = {e};
     int n = 1;
     *by = e;
@@ -101,9 +101,9 @@ static sk_flavour search(sk_arena *a, const sk_elf *e, const char **soname, cons
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < queue[i]->needed.n && n < MAX_LIBRARIES; j++) {
             const char *name = queue[i]->needed.v[j];
-            if (sk_words_has(&names, name))
+            if (sk_strlist_has(&names, name))
                 continue;
-            sk_words_add(&names, name);
+            sk_strlist_add(&names, name);
             sk_elf *lib = load(a, e, queue[i], &system, name);
             if (!lib)
                 continue;
@@ -125,7 +125,7 @@ sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname)
 
 sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name)
 {
-    sk_words system = sk_words_new(a);
+    sk_strlist system = sk_strlist_new(a);
     sk_ldpath_system(&system);
     return load(a, program, from, &system, name);
 }

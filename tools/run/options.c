@@ -32,8 +32,8 @@ int sk_run_file(sk_arena *a, const char *what, const char *file, const char **ou
     if (!*file)
         return sk_refuse("the %s needs a file name", what);
     if (*file != '/' && getcwd(cwd, sizeof cwd))
-        file = sk_text(a, "%s/%s", cwd, file);
-    const char *dir = sk_dir(a, file);
+        file = sk_format(a, "%s/%s", cwd, file);
+    const char *dir = sk_dirname(a, file);
     if (access(dir, W_OK) != 0)
         return sk_refuse("cannot write the %s in %s: %s", what, dir, strerror(errno));
     *out = file;
@@ -45,7 +45,7 @@ static int set_lib(sk_arena *a, const char *dir, sk_run_options *o)
     char *real = realpath(dir, NULL); /* ranks may run in another directory */
     if (!real)
         return sk_refuse("--lib %s: %s", dir, strerror(errno));
-    o->lib = sk_text(a, "%s", real);
+    o->lib = sk_format(a, "%s", real);
     free(real);
     return SK_RUN_OK;
 }
@@ -76,11 +76,11 @@ int sk_run_options_read(sk_arena *a, int argc, char **argv, int first, sk_run_op
             o->dry_run = true;
         else if (!strcmp(argv[i], "--report") || !strcmp(argv[i], "--report=1"))
             o->report = "1";
-        else if (sk_starts(argv[i], "--report="))
+        else if (sk_starts_with(argv[i], "--report="))
             status = sk_run_file(a, "report", argv[i] + strlen("--report="), &o->report);
         else if (!strcmp(argv[i], "--match"))
             o->match = "";
-        else if (sk_starts(argv[i], "--match="))
+        else if (sk_starts_with(argv[i], "--match="))
             status = set_match(argv[i] + strlen("--match="), o);
         else if (has_value(argv, argc, &i, "--lib", &value))
             status = set_lib(a, value, o);
@@ -114,7 +114,7 @@ static int check_settings(void)
     return SK_RUN_OK;
 }
 
-int sk_run_prepare(sk_words *command, const sk_run_options *o, char **words, int n)
+int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n)
 {
     if (n <= 0)
         return sk_refuse("no command to run; write for example: skein run mpirun -n 8 ./app");

@@ -19,7 +19,7 @@ int sk_run_options_read(sk_arena *a, int argc, char **argv, int first, sk_run_op
 
 /* From the options to the command: settings are checked and set in the environment. Returns 0, or
  * the exit status after a refusal. */
-int sk_run_prepare(sk_words *command, const sk_run_options *o, char **words, int n);
+int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n);
 
 /* The file name as it is from any directory. Refuses one that cannot be written: `what` it is. */
 int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out);

@@ -25,7 +25,7 @@ static int find_launcher(sk_arena *a, char **words, int n)
 /* env -i would start the program without the preload. */
 static int check_env(char *const *words, int n)
 {
-    for (int i = 1; i < n && !strcmp(sk_base(words[0]), "env") && words[i][0] == '-'; i++)
+    for (int i = 1; i < n && !strcmp(sk_basename(words[0]), "env") && words[i][0] == '-'; i++)
         if (sk_listed("-i - --ignore-environment", words[i]))
             return sk_refuse("env %s removes the preload; leave it out", words[i]);
     return SK_RUN_OK;
@@ -51,7 +51,7 @@ static int choose_gifts(sk_arena *a, const sk_run_options *o, sk_flavour mpi, co
     return SK_RUN_OK;
 }
 
-static int plan_direct(sk_words *out, const sk_run_options *o, char **words, int n)
+static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     sk_arena *a = out->arena;
     sk_flavour mpi = o->mpi;
@@ -73,14 +73,14 @@ static int plan_direct(sk_words *out, const sk_run_options *o, char **words, int
     if (status != SK_RUN_OK)
         return status;
     if (o->dry_run)
-        sk_words_add(out, "env");
-    sk_words set = sk_gifts_list(a, &g, true);
+        sk_strlist_add(out, "env");
+    sk_strlist set = sk_gifts_list(a, &g, true);
     for (int i = 0; i < set.n; i++) {
         const char *equals = strchr(set.v[i], '=');
         if (o->dry_run)
-            sk_words_add(out, set.v[i]);
+            sk_strlist_add(out, set.v[i]);
         else
-            setenv(sk_text(a, "%.*s", (int)(equals - set.v[i]), set.v[i]), equals + 1, 1);
+            setenv(sk_format(a, "%.*s", (int)(equals - set.v[i]), set.v[i]), equals + 1, 1);
     }
     sk_preload_program(out, words, n, &g);
     return SK_RUN_OK;
@@ -101,7 +101,7 @@ static int check_sections(sk_arena *a, const sk_launch *l, sk_flavour launcher, 
             return sk_refuse(
                 "no program found in the command; write for example: skein run %s -n 4 "
                 "./app",
-                sk_base(l->words[0]));
+                sk_basename(l->words[0]));
         if (check_env(l->words + s->program, s->end - s->program) != SK_RUN_OK)
             return SK_RUN_REFUSED;
         if (forced != SK_MPI_NONE)
@@ -132,7 +132,7 @@ static bool has_env_list(const sk_launch *l)
     return false;
 }
 
-static int plan_launch(sk_words *out, const sk_run_options *o, char **words, int n)
+static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     sk_arena *a = out->arena;
     sk_launch l = {.words = words};
@@ -165,10 +165,10 @@ static int plan_launch(sk_words *out, const sk_run_options *o, char **words, int
     return status;
 }
 
-int sk_plan(sk_words *out, const sk_run_options *o, char **words, int n)
+int sk_plan(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     int at = find_launcher(out->arena, words, n);
     for (int i = 0; i < at; i++)
-        sk_words_add(out, words[i]);
+        sk_strlist_add(out, words[i]);
     return at < 0 ? plan_direct(out, o, words, n) : plan_launch(out, o, words + at, n - at);
 }

@@ -15,6 +15,6 @@ typedef struct sk_run_options {
 
 /* Append the command to `out`. Without a launcher the preload goes into the environment, or for a
  * dry run into the command. Returns 0, or the exit status after a refusal. */
-int sk_plan(sk_words *out, const sk_run_options *o, char **words, int n);
+int sk_plan(sk_strlist *out, const sk_run_options *o, char **words, int n);
 
 #endif

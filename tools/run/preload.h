@@ -19,11 +19,11 @@ typedef struct sk_launch {
 } sk_launch;
 
 /* Append the launcher's command line, with the gifts for its ranks. */
-void sk_preload_launch(sk_words *out, const sk_launch *l, const sk_gifts *g);
+void sk_preload_launch(sk_strlist *out, const sk_launch *l, const sk_gifts *g);
 
 /* Append a program and its arguments. `env LD_PRELOAD=...` in it would undo ours: it is made to
  * hold both. */
-void sk_preload_program(sk_words *out, char *const *words, int n, const sk_gifts *g);
+void sk_preload_program(sk_strlist *out, char *const *words, int n, const sk_gifts *g);
 
 /* The value of a parameter that an option of the section sets (--mca NAME VALUE); NULL: none. */
 const char *sk_preload_mca(const sk_launch *l, sk_arena *a, const sk_section *s, const char *name);

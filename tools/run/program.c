@@ -17,8 +17,8 @@ typedef struct look {
     sk_arena *arena;
     const char *dir;
     sk_program *out;
-    sk_words seen; /* files looked at: scripts may call each other */
-    bool indirect; /* a script or Python was seen */
+    sk_strlist seen; /* files looked at: scripts may call each other */
+    bool indirect;   /* a script or Python was seen */
     bool
         shell; /* the command is a shell: its arguments may be scripts without execute permission */
 } look;
@@ -42,12 +42,12 @@ static bool decide(look *l, sk_flavour mpi, const sk_elf *e, const char *soname)
 
 static bool is_shell(const char *path)
 {
-    return sk_listed("sh bash dash ash ksh zsh csh tcsh", sk_base(path));
+    return sk_listed("sh bash dash ash ksh zsh csh tcsh", sk_basename(path));
 }
 
 static bool is_python(const char *path)
 {
-    return sk_starts(sk_base(path), "python") || sk_starts(sk_base(path), "pypy");
+    return sk_starts_with(sk_basename(path), "python") || sk_starts_with(sk_basename(path), "pypy");
 }
 
 /* What follows VAR= in an assignment: APP=./app names a program too. */
@@ -64,7 +64,7 @@ static bool look_word(look *l, const char *word, const char *script_dir, int dep
     sk_find found = sk_find_program(l->arena, word, l->dir, &path);
     if (found == SK_FIND_OK && sk_launcher_named(word)) {
         if (!l->out->launcher)
-            l->out->launcher = sk_text(l->arena, "%s", word);
+            l->out->launcher = sk_format(l->arena, "%s", word);
         return false;
     }
     if (found == SK_FIND_OK || (found == SK_FIND_NOT_EXECUTABLE && l->shell && !sk_elf_is(path)))
@@ -73,7 +73,7 @@ static bool look_word(look *l, const char *word, const char *script_dir, int dep
     const char *slash = strchr(word, '/');
     if (!script_dir || !slash)
         return false;
-    path = sk_text(l->arena, "%s%s", script_dir, slash);
+    path = sk_format(l->arena, "%s%s", script_dir, slash);
     return sk_find_is_file(path) && access(path, X_OK) == 0 && look_file(l, path, depth + 1);
 }
 
@@ -86,7 +86,7 @@ static bool look_text(look *l, const char *text, const char *script_dir, int dep
         text += strspn(text, separators);
         size_t n = *text == '#' ? strcspn(text, "\n") : strcspn(text, separators);
         if (n && *text != '#' && *text != '-')
-            hit |= look_word(l, sk_text(l->arena, "%.*s", (int)n, text), script_dir, depth);
+            hit |= look_word(l, sk_format(l->arena, "%.*s", (int)n, text), script_dir, depth);
         text += n;
     }
     return hit;
@@ -103,19 +103,19 @@ static bool look_script(look *l, const char *path, int depth)
     if (memchr(text, 0, n))
         return false; /* binary, of a kind that we do not know */
     l->indirect = true;
-    if (sk_starts(text, "#!")) {
+    if (sk_starts_with(text, "#!")) {
         char *line = text + 2;
         size_t end = strcspn(line, "\n");
         bool last = !line[end];
         line[end] = 0;
-        sk_words words = sk_words_new(l->arena);
-        sk_words_split(&words, line, " \t\r");
+        sk_strlist words = sk_strlist_new(l->arena);
+        sk_strlist_split(&words, line, " \t\r");
         for (int i = 0; i < words.n; i++)
             if (is_python(words.v[i]))
                 return look_word(l, words.v[i], NULL, depth);
         text = line + end + !last;
     }
-    return look_text(l, text, sk_dir(l->arena, path), depth);
+    return look_text(l, text, sk_dirname(l->arena, path), depth);
 }
 
 static bool look_file(look *l, const char *path, int depth)
@@ -123,9 +123,9 @@ static bool look_file(look *l, const char *path, int depth)
     const char *soname = NULL;
     char err[sizeof l->out->err];
     sk_elf *e;
-    if (depth > MAX_DEPTH || sk_words_has(&l->seen, path))
+    if (depth > MAX_DEPTH || sk_strlist_has(&l->seen, path))
         return false;
-    sk_words_add(&l->seen, path);
+    sk_strlist_add(&l->seen, path);
     if (is_python(path)) {
         l->indirect = true;
         sk_flavour mpi = sk_python_mpi(l->arena, path, &e, &soname);
@@ -148,7 +148,7 @@ static bool look_file(look *l, const char *path, int depth)
 
 void sk_program_look(sk_arena *a, char *const *words, int n, const char *dir, sk_program *out)
 {
-    look l = {.arena = a, .dir = dir, .out = out, .seen = sk_words_new(a)};
+    look l = {.arena = a, .dir = dir, .out = out, .seen = sk_strlist_new(a)};
     *out = (sk_program){.verdict = SK_PROGRAM_NOT_MPI};
     sk_find found = sk_find_program(a, words[0], dir, &out->path);
     if (found != SK_FIND_OK) {

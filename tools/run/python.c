@@ -16,7 +16,7 @@ static sk_flavour modules_mpi(sk_arena *a, const char *dirs, sk_elf **file, cons
     sk_flavour all = SK_MPI_NONE;
     char err[256];
     glob_t g;
-    if (glob(sk_text(a, "%s/mpi4py/MPI*.so", dirs), 0, NULL, &g) != 0)
+    if (glob(sk_format(a, "%s/mpi4py/MPI*.so", dirs), 0, NULL, &g) != 0)
         return SK_MPI_NONE;
     for (size_t i = 0; i < g.gl_pathc; i++) {
         sk_elf *e;
@@ -63,20 +63,21 @@ static const char *ask(sk_arena *a, const char *interpreter)
     close(fd[0]);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !got || got == sizeof answer)
         return NULL;
-    return sk_text(a, "%.*s", (int)got, answer);
+    return sk_format(a, "%.*s", (int)got, answer);
 }
 
 sk_flavour sk_python_mpi(sk_arena *a, const char *interpreter, sk_elf **file, const char **soname)
 {
-    sk_words dirs = sk_words_new(a);
+    sk_strlist dirs = sk_strlist_new(a);
     const char *env = getenv("PYTHONPATH"), *home = getenv("HOME");
     if (env)
-        sk_words_split(&dirs, env, ":");
-    sk_words_add(&dirs, sk_text(a, "%s/../lib/python3*/site-packages", sk_dir(a, interpreter)));
+        sk_strlist_split(&dirs, env, ":");
+    sk_strlist_add(&dirs,
+                   sk_format(a, "%s/../lib/python3*/site-packages", sk_dirname(a, interpreter)));
     if (home)
-        sk_words_add(&dirs, sk_text(a, "%s/.local/lib/python3*/site-packages", home));
-    sk_words_split(&dirs, "/usr/local/lib/python3*/dist-packages /usr/lib/python3/dist-packages",
-                   " ");
+        sk_strlist_add(&dirs, sk_format(a, "%s/.local/lib/python3*/site-packages", home));
+    sk_strlist_split(&dirs, "/usr/local/lib/python3*/dist-packages /usr/lib/python3/dist-packages",
+                     " ");
     for (int i = 0; i < dirs.n; i++) {
         sk_flavour f = modules_mpi(a, dirs.v[i], file, soname);
         if (f == SK_MPI_OPENMPI || f == SK_MPI_MPICH)

@@ -39,36 +39,36 @@ static const char *depth_list(const course *c)
 {
     const char *text = "";
     for (int i = 0; i < c->o->depths.n; i++)
-        text = sk_text(c->a, "%s%s%lld", text, i ? "," : "", (long long)c->o->depths.v[i]);
+        text = sk_format(c->a, "%s%s%lld", text, i ? "," : "", (long long)c->o->depths.v[i]);
     return text;
 }
 
-static sk_words command_of(const course *c, const entrant *e)
+static sk_strlist command_of(const course *c, const entrant *e)
 {
-    sk_words w = sk_words_new(c->a);
-    sk_words_add(&w, c->launcher);
+    sk_strlist w = sk_strlist_new(c->a);
+    sk_strlist_add(&w, c->launcher);
     if (geteuid() == 0)
-        sk_words_add(&w, "--allow-run-as-root");
-    sk_words_add(&w, "--oversubscribe");
+        sk_strlist_add(&w, "--allow-run-as-root");
+    sk_strlist_add(&w, "--oversubscribe");
     sk_transport_add(&w, e->transport, c->library, e->engine);
-    sk_words_add(&w, "-n");
-    sk_words_add(&w, "2");
-    sk_words_add(&w, c->program);
-    sk_words_add(&w, depth_list(c));
-    sk_words_add(&w, sk_text(c->a, "%g", c->o->limit));
+    sk_strlist_add(&w, "-n");
+    sk_strlist_add(&w, "2");
+    sk_strlist_add(&w, c->program);
+    sk_strlist_add(&w, depth_list(c));
+    sk_strlist_add(&w, sk_format(c->a, "%g", c->o->limit));
     return w;
 }
 
 static void run_one(course *c, int i)
 {
     sk_racer *r = &c->race.racers[i];
-    sk_words command = command_of(c, &c->entrants[i]);
+    sk_strlist command = command_of(c, &c->entrants[i]);
     c->now = i;
     int status = sk_launch_run(&command, PATIENCE + 3 * c->o->limit, take_line, c);
     if (status == SK_LAUNCH_SILENT)
         r->trouble = "hung: no result for a long time, ended";
     else if (status != 0)
-        r->trouble = sk_text(c->a, "mpirun ended with exit status %d", status);
+        r->trouble = sk_format(c->a, "mpirun ended with exit status %d", status);
     if (r->trouble) /* it would only fail again */
         fprintf(stderr, "skein bench match: %s: %s\n", r->name, r->trouble);
 }
@@ -109,8 +109,8 @@ static bool prepare(course *c)
     c->race = sk_race_new(c->a, &c->o->depths, c->o->rounds, n);
     for (int i = 0; i < n; i++) {
         const entrant *e = &c->entrants[i];
-        c->race.racers[i].name =
-            e->engine ? sk_text(c->a, "%s:%s", e->transport->name, e->engine) : e->transport->name;
+        c->race.racers[i].name = e->engine ? sk_format(c->a, "%s:%s", e->transport->name, e->engine)
+                                           : e->transport->name;
     }
     return true;
 }

@@ -54,19 +54,19 @@ static const sk_option table[] = {OPTIONS(X){NULL, false}};
 static const unsigned modes_of[] = {OPTIONS(X)};
 #undef X
 
-static sk_words names(sk_arena *a, int option)
+static sk_strlist names(sk_arena *a, int option)
 {
-    sk_words w = sk_words_new(a);
+    sk_strlist w = sk_strlist_new(a);
     if (option == ORDER)
-        sk_words_split(&w, "forward,reverse,random", ",");
+        sk_strlist_split(&w, "forward,reverse,random", ",");
     if (option == SIDE)
-        sk_words_split(&w, "posted,unexpected", ",");
+        sk_strlist_split(&w, "posted,unexpected", ",");
     for (int i = 0; option == ENGINE && sk_engine_name(i); i++)
-        sk_words_add(&w, sk_engine_name(i));
+        sk_strlist_add(&w, sk_engine_name(i));
     for (int i = 0; option == STREAM && sk_app_get(i); i++)
-        sk_words_add(&w, sk_app_get(i)->name);
+        sk_strlist_add(&w, sk_app_get(i)->name);
     for (int i = 0; option == TRANSPORT && sk_transport_get(i); i++)
-        sk_words_add(&w, sk_transport_get(i)->name);
+        sk_strlist_add(&w, sk_transport_get(i)->name);
     return w;
 }
 
@@ -115,7 +115,7 @@ static bool take_number(int option, const char *value, sk_match_options *o)
 static bool take(sk_arena *a, int option, const char *value, sk_match_options *o)
 {
     const char *name = table[option].name;
-    sk_words valid = names(a, option);
+    sk_strlist valid = names(a, option);
     switch (option) {
     case DEPTH:
         return sk_value_numbers(a, name, value, 1, 10000000, &o->depths);
@@ -141,7 +141,7 @@ static bool take(sk_arena *a, int option, const char *value, sk_match_options *o
         return set_mode(o, SK_MATCH_MPI, name) &&
                sk_value_choose("transport", value, &valid, &o->transports);
     case TRACE:
-        sk_words_add(&o->traces, value);
+        sk_strlist_add(&o->traces, value);
         return set_mode(o, SK_MATCH_TRACES, name);
     case MPI:
         return set_mode(o, SK_MATCH_MPI, name);
@@ -162,7 +162,7 @@ static bool take(sk_arena *a, int option, const char *value, sk_match_options *o
 static sk_match_options nothing(sk_arena *a)
 {
     sk_match_options o = {.seed = 1};
-    o.traces = sk_words_new(a);
+    o.traces = sk_strlist_new(a);
     o.engines = o.orders = o.sides = o.streams = o.transports = o.traces;
     return o;
 }
@@ -184,7 +184,7 @@ static void complete(sk_arena *a, sk_match_options *o)
 {
     bool mpi = o->mode == SK_MATCH_MPI, threads = o->mode == SK_MATCH_THREADS;
     bool stream = o->mode == SK_MATCH_STREAMS || o->mode == SK_MATCH_TRACES;
-    sk_words all = names(a, ENGINE);
+    sk_strlist all = names(a, ENGINE);
     if (o->engines.n == 0 && !mpi)
         o->engines = all;
     if (o->orders.n == 0)
@@ -221,7 +221,7 @@ bool sk_match_options_parse(sk_arena *a, int argc, char **argv, sk_match_options
         const char *value;
         int option = sk_option_take("skein " SK_MATCH_COMMAND, table, argv, &i, &value);
         if (option == SK_OPTION_WORD && o.mode == SK_MATCH_TRACES)
-            sk_words_add(&o.traces, value);
+            sk_strlist_add(&o.traces, value);
         else if (option == SK_OPTION_WORD)
             return !sk_bad_use(SK_MATCH_COMMAND, "%s is no option; --help lists them", value);
         else if (option < 0 || !take(a, option, value, &o))

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run/words.h"
+#include "strlist.h"
 
 typedef struct sk_numbers {
     int64_t v[32];
@@ -22,8 +22,8 @@ typedef enum sk_match_mode {
 
 typedef struct sk_match_options {
     sk_match_mode mode;
-    sk_words engines; /* none: all, over MPI the default one */
-    sk_words orders, sides, streams, traces, transports;
+    sk_strlist engines; /* none: all, over MPI the default one */
+    sk_strlist orders, sides, streams, traces, transports;
     sk_numbers depths, wild, sources, ranks, threads;
     bool any_tag;
     int rounds;

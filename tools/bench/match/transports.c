@@ -32,25 +32,25 @@ const sk_transport *sk_transport_find(const char *name)
     return NULL;
 }
 
-static void add_variable(sk_words *command, const char *assignment)
+static void add_variable(sk_strlist *command, const char *assignment)
 {
-    sk_words_add(command, "-x");
-    sk_words_add(command, assignment);
+    sk_strlist_add(command, "-x");
+    sk_strlist_add(command, assignment);
 }
 
-void sk_transport_add(sk_words *command, const sk_transport *t, const char *library,
+void sk_transport_add(sk_strlist *command, const sk_transport *t, const char *library,
                       const char *engine)
 {
     sk_arena *a = command->arena;
-    sk_words variables = sk_words_new(a);
-    sk_words_split(command, t->arguments, " ");
+    sk_strlist variables = sk_strlist_new(a);
+    sk_strlist_split(command, t->arguments, " ");
     if (t->variables)
-        sk_words_split(&variables, t->variables, " ");
+        sk_strlist_split(&variables, t->variables, " ");
     for (int i = 0; i < variables.n; i++)
         add_variable(command, variables.v[i]);
     if (!t->provider)
         return;
-    add_variable(command, sk_text(a, "FI_PROVIDER_PATH=%s", sk_dir(a, library)));
+    add_variable(command, sk_format(a, "FI_PROVIDER_PATH=%s", sk_dirname(a, library)));
     if (engine)
-        add_variable(command, sk_text(a, "SKEIN_MATCH=%s", engine));
+        add_variable(command, sk_format(a, "SKEIN_MATCH=%s", engine));
 }

@@ -2,7 +2,7 @@
 #ifndef SK_TRANSPORTS_H
 #define SK_TRANSPORTS_H
 
-#include "run/words.h"
+#include "strlist.h"
 
 typedef struct sk_transport {
     const char *name, *title;
@@ -15,7 +15,7 @@ const sk_transport *sk_transport_get(int i); /* NULL past the end */
 const sk_transport *sk_transport_find(const char *name);
 
 /* mpirun's options. `library`: libskein-fi.so; `engine`: NULL: the default. */
-void sk_transport_add(sk_words *command, const sk_transport *t, const char *library,
+void sk_transport_add(sk_strlist *command, const sk_transport *t, const char *library,
                       const char *engine);
 
 #endif

@@ -23,8 +23,8 @@ bool sk_value_numbers(sk_arena *a, const char *option, const char *text, int64_t
                       sk_numbers *out)
 {
     enum { ROOM = sizeof out->v / sizeof *out->v };
-    sk_words w = sk_words_new(a);
-    sk_words_split(&w, text, ",");
+    sk_strlist w = sk_strlist_new(a);
+    sk_strlist_split(&w, text, ",");
     if (w.n == 0 || w.n > ROOM)
         return !sk_bad_use(SK_MATCH_COMMAND, "%s takes 1 to %d numbers, separated by commas",
                            option, ROOM);
@@ -35,19 +35,19 @@ bool sk_value_numbers(sk_arena *a, const char *option, const char *text, int64_t
     return true;
 }
 
-bool sk_value_choose(const char *what, const char *text, const sk_words *valid, sk_words *out)
+bool sk_value_choose(const char *what, const char *text, const sk_strlist *valid, sk_strlist *out)
 {
-    sk_words given = sk_words_new(valid->arena);
-    sk_words_split(&given, text, ",");
-    *out = sk_words_new(valid->arena);
+    sk_strlist given = sk_strlist_new(valid->arena);
+    sk_strlist_split(&given, text, ",");
+    *out = sk_strlist_new(valid->arena);
     for (int i = 0; i < given.n; i++) {
         bool all = strcmp(given.v[i], "all") == 0;
-        if (!all && !sk_words_has(valid, given.v[i]))
+        if (!all && !sk_strlist_has(valid, given.v[i]))
             return !sk_bad_use(SK_MATCH_COMMAND, "no %s %s; did you mean %s?", what, given.v[i],
                                sk_nearest(given.v[i], (const char *const *)valid->v));
         for (int k = 0; k < valid->n; k++)
             if (all || strcmp(valid->v[k], given.v[i]) == 0)
-                sk_words_add(out, valid->v[k]);
+                sk_strlist_add(out, valid->v[k]);
     }
     return out->n > 0 || !sk_bad_use(SK_MATCH_COMMAND, "no %s is given", what);
 }

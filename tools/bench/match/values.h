@@ -11,6 +11,6 @@ bool sk_value_numbers(sk_arena *a, const char *option, const char *text, int64_t
                       sk_numbers *out);
 
 /* Words separated by commas, all of them among the valid ones; `all` stands for these. */
-bool sk_value_choose(const char *what, const char *text, const sk_words *valid, sk_words *out);
+bool sk_value_choose(const char *what, const char *text, const sk_strlist *valid, sk_strlist *out);
 
 #endif

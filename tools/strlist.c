@@ -1,5 +1,5 @@
-/* words.c: see words.h. */
-#include "run/words.h"
+/* strlist.c: see strlist.h. */
+#include "strlist.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ void *sk_arena_need(sk_arena *a, size_t bytes)
     return p;
 }
 
-char *sk_text(sk_arena *a, const char *format, ...)
+char *sk_format(sk_arena *a, const char *format, ...)
 {
     va_list args, again;
     va_start(args, format);
@@ -29,45 +29,45 @@ char *sk_text(sk_arena *a, const char *format, ...)
     return text;
 }
 
-sk_words sk_words_new(sk_arena *a)
+sk_strlist sk_strlist_new(sk_arena *a)
 {
-    return (sk_words){.arena = a};
+    return (sk_strlist){.arena = a};
 }
 
-void sk_words_add(sk_words *w, const char *word)
+void sk_strlist_add(sk_strlist *l, const char *text)
 {
-    if (w->n + 1 >= w->cap) {
-        int cap = w->cap ? 2 * w->cap : 16;
-        char **v = sk_arena_need(w->arena, (size_t)cap * sizeof *v);
-        if (w->n)
-            memcpy(v, w->v, (size_t)w->n * sizeof *v);
-        w->v = v;
-        w->cap = cap;
+    if (l->n + 1 >= l->cap) {
+        int cap = l->cap ? 2 * l->cap : 16;
+        char **v = sk_arena_need(l->arena, (size_t)cap * sizeof *v);
+        if (l->n)
+            memcpy(v, l->v, (size_t)l->n * sizeof *v);
+        l->v = v;
+        l->cap = cap;
     }
-    w->v[w->n++] = sk_text(w->arena, "%s", word);
-    w->v[w->n] = NULL;
+    l->v[l->n++] = sk_format(l->arena, "%s", text);
+    l->v[l->n] = NULL;
 }
 
-void sk_words_split(sk_words *w, const char *text, const char *separators)
+void sk_strlist_split(sk_strlist *l, const char *text, const char *separators)
 {
     while (*text) {
         text += strspn(text, separators);
         size_t n = strcspn(text, separators);
         if (n)
-            sk_words_add(w, sk_text(w->arena, "%.*s", (int)n, text));
+            sk_strlist_add(l, sk_format(l->arena, "%.*s", (int)n, text));
         text += n;
     }
 }
 
-bool sk_words_has(const sk_words *w, const char *word)
+bool sk_strlist_has(const sk_strlist *l, const char *word)
 {
-    for (int i = 0; i < w->n; i++)
-        if (!strcmp(w->v[i], word))
+    for (int i = 0; i < l->n; i++)
+        if (!strcmp(l->v[i], word))
             return true;
     return false;
 }
 
-bool sk_starts(const char *text, const char *prefix)
+bool sk_starts_with(const char *text, const char *prefix)
 {
     return !strncmp(text, prefix, strlen(prefix));
 }
@@ -81,16 +81,16 @@ bool sk_listed(const char *list, const char *word)
     return false;
 }
 
-const char *sk_base(const char *path)
+const char *sk_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-const char *sk_dir(sk_arena *a, const char *path)
+const char *sk_dirname(sk_arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
         return ".";
-    return slash == path ? "/" : sk_text(a, "%.*s", (int)(slash - path), path);
+    return slash == path ? "/" : sk_format(a, "%.*s", (int)(slash - path), path);
 }

@@ -1,23 +1,23 @@
-#include "shape.h"
+#include "callspec.h"
 
 #include <stdio.h>
 
 enum { BYTE, ELEM, NTYPES };
 
-struct sk_shape_room {
-    sk_shape shape;
+struct sk_callspec_args {
+    sk_callspec spec;
     sk_type types[NTYPES];
     int64_t *counts, *offs; /* of the blocks, one per rank */
     uint32_t *block_types;  /* for alltoallw */
 };
 
-/* Collectives whose bytes are those of all blocks together. */
+/* The size of these collectives counts all blocks together. */
 static bool splits(sk_coll coll)
 {
     return coll == SK_ALLGATHERV || coll == SK_REDUCE_SCATTER || coll == SK_REDUCE_SCATTER_BLOCK;
 }
 
-sk_coll sk_shape_neighbor_coll(const char *name)
+sk_coll sk_neighbor_coll_find(const char *name)
 {
     char full[64];
     sk_coll coll = sk_coll_find(name);
@@ -27,21 +27,22 @@ sk_coll sk_shape_neighbor_coll(const char *name)
     return sk_coll_find(full);
 }
 
-void sk_shape_round(sk_shape *s)
+void sk_callspec_round(sk_callspec *s)
 {
     if (s->coll == SK_REDUCE_SCATTER_BLOCK)
         s->elems = (s->elems + s->nranks - 1) / s->nranks * s->nranks;
 }
 
-sk_shape_room *sk_shape_room_new(sk_arena *a, const sk_shape *s)
+sk_callspec_args *sk_callspec_args_new(sk_arena *a, const sk_callspec *s)
 {
     size_t p = (size_t)s->nranks;
-    sk_shape_room *r = sk_arena_get(a, sizeof *r);
+    sk_callspec_args *r = sk_arena_get(a, sizeof *r);
     int64_t *numbers = sk_arena_get(a, 2 * p * sizeof *numbers);
     uint32_t *types = sk_arena_get(a, p * sizeof *types);
     if (!r || !numbers || !types)
         return NULL;
-    *r = (sk_shape_room){.shape = *s, .counts = numbers, .offs = numbers + p, .block_types = types};
+    *r = (sk_callspec_args){
+        .spec = *s, .counts = numbers, .offs = numbers + p, .block_types = types};
     r->types[BYTE] = sk_type_byte;
     r->types[ELEM] = (sk_type){
         .size = s->elem_size, .extent = s->elem_size, .true_extent = s->elem_size, .contig = true};
@@ -61,14 +62,14 @@ static sk_side vector(int64_t count)
     return (sk_side){.count = count, .type = ELEM};
 }
 
-static sk_side blocks(const sk_shape_room *r)
+static sk_side blocks(const sk_callspec_args *r)
 {
     return (sk_side){.counts = r->counts, .offs = r->offs, .type = ELEM};
 }
 
-sk_call sk_shape_call(const sk_shape_room *r, int rank)
+sk_call sk_callspec_call(const sk_callspec_args *r, int rank)
 {
-    const sk_shape *s = &r->shape;
+    const sk_callspec *s = &r->spec;
     bool at_root = rank == s->root;
     sk_call c = {.coll = s->coll,
                  .nranks = s->nranks,
@@ -78,8 +79,8 @@ sk_call sk_shape_call(const sk_shape_room *r, int rank)
                  .types = r->types,
                  .ntypes = NTYPES,
                  .machine = s->machine,
-                 .room = s->shared,
-                 .direct = s->shared > 0,
+                 .room = s->slot_bytes,
+                 .direct = s->slot_bytes > 0,
                  .builtin = !s->ordered};
     switch (s->coll) {
     case SK_BARRIER:
