@@ -30,8 +30,7 @@ static void put(const side *s, int i, const void *bytes, int n)
     int at = 0;
     if (s->types == NULL)
         PMPI_Type_get_extent(type, &lb, &step);
-    PMPI_Unpack(bytes, n, &at, (char *)s->buf + step * s->displs[i], s->counts[i], type,
-                MPI_COMM_SELF);
+    type_unpack(bytes, n, &at, (char *)s->buf + step * s->displs[i], s->counts[i], type);
 }
 
 static void put_pattern(const nitem *t, const side *s, int i, int from, int to, int edge)

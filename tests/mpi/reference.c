@@ -63,13 +63,13 @@ static void plain_free(plain *p)
 static void plain_load(plain *p, const block *b)
 {
     for (int i = 0, at = 0; i < p->n; i++)
-        PMPI_Pack(b[i].at, b[i].count, b[i].type, p->bytes, p->total, &at, MPI_COMM_SELF);
+        type_pack(b[i].at, b[i].count, b[i].type, p->bytes, p->total, &at);
 }
 
 static void plain_store(const plain *p, const block *b)
 {
     for (int i = 0, at = 0; i < p->n; i++)
-        PMPI_Unpack(p->bytes, p->total, &at, b[i].at, b[i].count, b[i].type, MPI_COMM_SELF);
+        type_unpack(p->bytes, p->total, &at, b[i].at, b[i].count, b[i].type);
 }
 
 /* The blocks this rank puts in: its send buffer, or what stands in place of it. */
@@ -136,7 +136,7 @@ static void *spread(const plain *p, MPI_Datatype type, int count)
     int at = 0;
     PMPI_Type_get_extent(type, &lb, &extent);
     void *to = must_alloc((size_t)extent * (size_t)count);
-    PMPI_Unpack(p->bytes, p->total, &at, to, count, type, MPI_COMM_SELF);
+    type_unpack(p->bytes, p->total, &at, to, count, type);
     return to;
 }
 
@@ -151,7 +151,7 @@ static void reduce(const item *t, const plain *in, plain *out, int in_elems, int
     a.rbuf = to;
     int rc = coll_host(&a);
     CHECK(rc == MPI_SUCCESS, "the host returns %d from %s", rc, t->text);
-    PMPI_Pack(to, out_elems, a.rtype, out->bytes, out->total, &at, MPI_COMM_SELF);
+    type_pack(to, out_elems, a.rtype, out->bytes, out->total, &at);
     free(from);
     free(to);
 }

@@ -194,8 +194,7 @@ static void *packed(const side *s, const unsigned char *mem, int elems, int *byt
     PMPI_Pack_size(elems, s->type, MPI_COMM_SELF, &room);
     void *to = must_alloc((size_t)room);
     *bytes = 0;
-    PMPI_Pack(mem + ((unsigned char *)s->buf - s->mem), elems, s->type, to, room, bytes,
-              MPI_COMM_SELF);
+    type_pack(mem + ((unsigned char *)s->buf - s->mem), elems, s->type, to, room, bytes);
     return to;
 }
 

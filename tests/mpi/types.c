@@ -184,3 +184,22 @@ MPI_Datatype type_empty(rng *r)
     MPI_Type_commit(&t);
     return t;
 }
+
+static bool holds_nothing(int count, MPI_Datatype type)
+{
+    int size;
+    PMPI_Type_size(type, &size);
+    return size == 0 || count == 0;
+}
+
+void type_pack(const void *from, int count, MPI_Datatype type, void *bytes, int size, int *at)
+{
+    if (!holds_nothing(count, type))
+        PMPI_Pack(from, count, type, bytes, size, at, MPI_COMM_SELF);
+}
+
+void type_unpack(const void *bytes, int size, int *at, void *to, int count, MPI_Datatype type)
+{
+    if (!holds_nothing(count, type))
+        PMPI_Unpack(bytes, size, at, to, count, type, MPI_COMM_SELF);
+}
