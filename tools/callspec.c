@@ -79,7 +79,7 @@ sk_call sk_callspec_call(const sk_callspec_args *r, int rank)
                  .types = r->types,
                  .ntypes = NTYPES,
                  .machine = s->machine,
-                 .room = s->slot_bytes,
+                 .slot_bytes = s->slot_bytes,
                  .direct = s->slot_bytes > 0,
                  .builtin = !s->ordered};
     switch (s->coll) {

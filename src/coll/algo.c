@@ -34,7 +34,7 @@ const sk_algo *sk_algo_find(sk_coll coll, const char *name)
 
 sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out)
 {
-    if (c->rename && a->wants == SK_WANTS_ANY)
+    if (c->rename && a->prefers == SK_PREFERS_ANY)
         return SK_BADARG;
     sk_sched *s = sk_sched_new(c->types, c->ntypes);
     if (!s)

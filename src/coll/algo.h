@@ -20,7 +20,7 @@ typedef struct sk_algo {
 
     /* The mapping of ranks to nodes that it is made for, and what it sends to whom: both or
      * neither. With them it can be built for a renamed call. */
-    sk_wants wants;
+    sk_prefers prefers;
     void (*flow)(sk_flow *f, const sk_call *c);
 } sk_algo;
 

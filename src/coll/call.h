@@ -54,7 +54,7 @@ typedef struct sk_call {
 
     /* The machine and what local ranks have in common; the same on all ranks. */
     const sk_machine *machine; /* NULL: not known */
-    int64_t room;              /* most bytes of an epoch's slot; 0: no shared memory */
+    int64_t slot_bytes;        /* most bytes of a slot; 0: no shared memory */
     bool direct;               /* local ranks can read each other's memory: sk_export */
     bool builtin; /* reductions: an operation of the standard, so types are the standard's too, the
                    * same on all ranks */

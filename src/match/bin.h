@@ -15,7 +15,7 @@ typedef struct sk_bin {
 
 /* How many more items may come. item->more is the one an item counts for, so that taking an item
  * off is the same for all bins. */
-typedef uint32_t sk_room;
+typedef uint32_t sk_scratch_bytes;
 #define SK_ROOMY UINT32_MAX /* nothing is there, and nothing limits what may come */
 
 static inline void sk_bin_chain(sk_bin *b, sk_bin **chain)
@@ -24,7 +24,7 @@ static inline void sk_bin_chain(sk_bin *b, sk_bin **chain)
     *chain = b;
 }
 
-static inline void sk_bin_put(sk_bin *b, sk_item *item, sk_room *room)
+static inline void sk_bin_put(sk_bin *b, sk_item *item, sk_scratch_bytes *room)
 {
     sk_queue_push(&b->items, item);
     item->queue = b;
@@ -36,7 +36,7 @@ static inline void sk_bin_take(sk_item *item)
 {
     sk_bin *b = item->queue;
     sk_queue_remove(&b->items, item);
-    ++*(sk_room *)item->more;
+    ++*(sk_scratch_bytes *)item->more;
 }
 
 /* Call it for every item put in a bin of the group. */

@@ -24,7 +24,7 @@ typedef struct sk_col_level {
     struct sk_col_level *next; /* of the same kind, younger */
     struct sk_col_level *made; /* the one made before, of any kind */
     sk_bin *live;
-    sk_room room;
+    sk_scratch_bytes room;
     uint32_t nbins;
     sk_bin bins[];
 } sk_col_level;
@@ -39,7 +39,7 @@ typedef struct sk_col_kind {
 typedef struct sk_col {
     bool adapts;      /* false: it is a list, the profiling queue */
     sk_bin profiling; /* the profiling queue */
-    sk_room roomy;    /* items in it that are no part of a profile are counted here */
+    sk_scratch_bytes roomy;    /* items in it that are no part of a profile are counted here */
     uint32_t running; /* profiles that are not over */
     uint32_t left;    /* queues that may still be made */
     uint32_t nqueues; /* made */

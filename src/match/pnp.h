@@ -20,7 +20,7 @@
 
 typedef struct sk_shared {
     sk_bin bin;
-    sk_room room;
+    sk_scratch_bytes room;
     uint32_t level; /* 0: the base queue */
     struct sk_shared *next;
 } sk_shared;
@@ -44,7 +44,7 @@ typedef struct sk_pnp {
     sk_shared base;          /* the base queue */
     sk_shared *first, *open; /* of the shared queues: the oldest in use, the one for new items */
     sk_bin any;              /* receives from any source, once there are partners */
-    sk_room roomy;           /* what is not in a shared queue is counted here */
+    sk_scratch_bytes roomy;           /* what is not in a shared queue is counted here */
     sk_bin *live;            /* of the partners' queues */
     sk_partner *partners;    /* hashed, a power of two of them */
     uint32_t nslots;

@@ -8,7 +8,7 @@
 enum { SK_MAX_PROFILES = 4096 };
 
 typedef struct sk_profile {
-    sk_room room;    /* first: item->more of its items that wait in the profiling queue */
+    sk_scratch_bytes room;    /* first: item->more of its items that wait in the profiling queue */
     uint32_t nranks; /* with kind and size: the parameters */
     uint32_t call;   /* the call that is measured, as receives tell it; 0: not known */
     uint16_t kind;

@@ -12,7 +12,7 @@ typedef struct split_side {
     sk_pnp pnp;
     sk_col col;
     sk_bin wild; /* receives of any kind */
-    sk_room roomy;
+    sk_scratch_bytes roomy;
     sk_bin *chain; /* all bins */
 } split_side;
 

@@ -196,7 +196,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
                           .in_place = in_place,
                           .ntypes = 1,
                           .machine = c->machine,
-                          .room = a->alone ? 0 : c->room,
+                          .slot_bytes = a->alone ? 0 : c->room,
                           .direct = c->direct,
                           .leaders = sk_proc.leaders};
     out->kernel = NULL;

@@ -123,7 +123,7 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     }
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 5 | (c->machine != NULL) << 4 |
-           (c->room > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
+           (c->slot_bytes > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
     if (c->neighborhood)
         *k++ = c->neighborhood->version;
     if (c->coll != SK_BARRIER) {

@@ -5,12 +5,12 @@
 
 void sk_renames_free(sk_renames *x)
 {
-    for (int i = 0; i <= SK_WANTS_ROUND_ROBIN; i++)
+    for (int i = 0; i <= SK_PREFERS_ROUND_ROBIN; i++)
         sk_rename_free(x->rename[i]);
     *x = (sk_renames){0};
 }
 
-static sk_status get(sk_renames *x, const sk_machine *m, sk_wants wants, const sk_rename **out)
+static sk_status get(sk_renames *x, const sk_machine *m, sk_prefers wants, const sk_rename **out)
 {
     if (x->machine != m)
         sk_renames_free(x);
@@ -26,7 +26,8 @@ static sk_status get(sk_renames *x, const sk_machine *m, sk_wants wants, const s
 static bool may(const sk_algo *a, const sk_call *c)
 {
     const sk_machine *m = c->machine;
-    return a->wants != SK_WANTS_ANY && m && m->nnodes > 1 && m->nnodes < m->nranks && !c->ordered;
+    return a->prefers != SK_PREFERS_ANY && m && m->nnodes > 1 && m->nnodes < m->nranks &&
+           !c->ordered;
 }
 
 static bool has_room(const sk_select *sel, const sk_algo *a, const sk_call *c)
@@ -38,8 +39,9 @@ static bool has_room(const sk_select *sel, const sk_algo *a, const sk_call *c)
  * ranks the other one sends less. */
 static sk_status find_best(sk_renames *x, const sk_algo *a, const sk_call *c, const sk_rename **out)
 {
-    const sk_wants order[] = {a->wants, a->wants == SK_WANTS_SEQUENTIAL ? SK_WANTS_ROUND_ROBIN
-                                                                        : SK_WANTS_SEQUENTIAL};
+    const sk_prefers order[] = {a->prefers, a->prefers == SK_PREFERS_SEQUENTIAL
+                                                ? SK_PREFERS_ROUND_ROBIN
+                                                : SK_PREFERS_SEQUENTIAL};
     const sk_rename *best = NULL;
     sk_off_node least = {0}, now = {0};
     sk_status st = sk_algo_off_node(a, c, &least);
@@ -67,7 +69,7 @@ sk_status sk_renames_choose(sk_renames *x, const sk_select *sel, const sk_algo *
     const sk_rename *r = NULL;
     sk_status st = SK_OK;
     if (strcmp(set, "off") != 0 && may(a, c))
-        st = strcmp(set, "on") == 0 ? get(x, c->machine, a->wants, &r) : find_best(x, a, c, &r);
+        st = strcmp(set, "on") == 0 ? get(x, c->machine, a->prefers, &r) : find_best(x, a, c, &r);
     if (st == SK_OK && r) {
         sk_call named = sk_call_renamed(c, r);
         r = has_room(sel, a, &named) ? r : NULL;
@@ -81,5 +83,5 @@ void sk_renames_explain(const sk_rename *r, char *why, size_t size)
 {
     size_t at = strlen(why);
     if (r && at < size)
-        snprintf(why + at, size - at, ", ranks renamed: %s", sk_wants_name(r->order));
+        snprintf(why + at, size - at, ", ranks renamed: %s", sk_prefers_name(r->order));
 }

@@ -8,8 +8,8 @@
  * communicator. Starts as {0}. */
 typedef struct sk_renames {
     const sk_machine *machine;
-    bool made[SK_WANTS_ROUND_ROBIN + 1];
-    sk_rename *rename[SK_WANTS_ROUND_ROBIN + 1]; /* NULL, when made: names fit as they are */
+    bool made[SK_PREFERS_ROUND_ROBIN + 1];
+    sk_rename *rename[SK_PREFERS_ROUND_ROBIN + 1]; /* NULL, when made: names fit as they are */
 } sk_renames;
 void sk_renames_free(sk_renames *x);
 

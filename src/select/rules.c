@@ -232,7 +232,7 @@ static bool place_holds(const sk_rule *r, const sk_call *c)
 {
     const sk_machine *m = c->machine;
     if (r->need == SK_SHARED)
-        return m && m->nnodes == 1 && c->room > 0;
+        return m && m->nnodes == 1 && c->slot_bytes > 0;
     if (r->need == SK_NODES)
         return m && m->nnodes > 1 && m->most_on_node > 1;
     return true;

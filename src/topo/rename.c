@@ -9,7 +9,7 @@ const char *sk_mapping_name(sk_mapping mapping)
     return names[mapping];
 }
 
-const char *sk_wants_name(sk_wants wants)
+const char *sk_prefers_name(sk_prefers wants)
 {
     static const char *const names[] = {"any", "sequential", "round-robin"};
     return names[wants];
@@ -50,7 +50,7 @@ sk_mapping sk_mapping_of(const sk_machine *m)
 }
 
 /* An empty permutation with its arrays behind it: one allocation. */
-static sk_rename *room(int nranks, sk_wants wants, int **name_of, int **rank_of)
+static sk_rename *room(int nranks, sk_prefers wants, int **name_of, int **rank_of)
 {
     size_t n = (size_t)nranks;
     sk_rename *r = calloc(1, sizeof *r + 2 * n * sizeof(int));
@@ -71,17 +71,17 @@ static void deal(const sk_machine *m, int *rank_of)
                 rank_of[name++] = m->order[m->node_first[i] + k];
 }
 
-sk_status sk_rename_by_place(const sk_machine *m, sk_wants wants, sk_rename **out)
+sk_status sk_rename_by_place(const sk_machine *m, sk_prefers wants, sk_rename **out)
 {
     int *name_of, *rank_of;
     sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
     if (!r)
         return SK_NOMEM;
-    if (wants == SK_WANTS_ROUND_ROBIN)
+    if (wants == SK_PREFERS_ROUND_ROBIN)
         deal(m, rank_of);
     else
         for (int i = 0; i < m->nranks; i++)
-            rank_of[i] = wants == SK_WANTS_SEQUENTIAL ? m->order[i] : i;
+            rank_of[i] = wants == SK_PREFERS_SEQUENTIAL ? m->order[i] : i;
     for (int i = 0; i < m->nranks; i++)
         name_of[rank_of[i]] = i;
     *out = r;
@@ -90,7 +90,7 @@ sk_status sk_rename_by_place(const sk_machine *m, sk_wants wants, sk_rename **ou
 
 typedef int formula(int rank, int nodes, int on_node);
 
-static sk_status by_formula(const sk_machine *m, sk_wants wants, formula *f, int parts,
+static sk_status by_formula(const sk_machine *m, sk_prefers wants, formula *f, int parts,
                             sk_rename **out)
 {
     int *name_of, *rank_of;
@@ -113,10 +113,10 @@ static bool changes_nothing(const sk_rename *r)
     return true;
 }
 
-sk_status sk_rename_new(const sk_machine *m, sk_wants wants, sk_rename **out)
+sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out)
 {
     sk_mapping is = sk_mapping_of(m);
-    bool sequential = wants == SK_WANTS_SEQUENTIAL, dealt = wants == SK_WANTS_ROUND_ROBIN;
+    bool sequential = wants == SK_PREFERS_SEQUENTIAL, dealt = wants == SK_PREFERS_ROUND_ROBIN;
     sk_rename *r = NULL;
     sk_status st;
     if (sequential && is == SK_MAP_ROUND_ROBIN)

@@ -21,12 +21,12 @@ sk_mapping sk_mapping_of(const sk_machine *m);
 const char *sk_mapping_name(sk_mapping mapping); /* "sequential", ... */
 
 /* Which mapping an algorithm is made for. */
-typedef enum sk_wants {
-    SK_WANTS_ANY,         /* makes no difference, or ranks must keep their names */
-    SK_WANTS_SEQUENTIAL,  /* neighbours talk most */
-    SK_WANTS_ROUND_ROBIN, /* ranks far apart talk most */
-} sk_wants;
-const char *sk_wants_name(sk_wants wants); /* "any", "sequential", "round-robin" */
+typedef enum sk_prefers {
+    SK_PREFERS_ANY,         /* makes no difference, or ranks must keep their names */
+    SK_PREFERS_SEQUENTIAL,  /* neighbours talk most */
+    SK_PREFERS_ROUND_ROBIN, /* ranks far apart talk most */
+} sk_prefers;
+const char *sk_prefers_name(sk_prefers wants); /* "any", "sequential", "round-robin" */
 
 /* The paper's functions, for `nodes` nodes of `on_node` ranks: the new name of a rank of a
  * round-robin mapping that makes it sequential, and the other way round. Each is the inverse of the
@@ -36,7 +36,7 @@ int sk_rename_rr(int rank, int nodes, int on_node);
 
 /* A permutation; immutable. */
 typedef struct sk_rename {
-    sk_wants order; /* what the new names are */
+    sk_prefers order; /* what the new names are */
     int nranks;
     const int *name_of; /* of each rank */
     const int *rank_of; /* of each name */
@@ -45,10 +45,10 @@ typedef struct sk_rename {
 /* Names in which the machine has the wanted mapping: by the paper's functions where its mapping is
  * regular, otherwise in the order of places, or dealt over the nodes in turn as long as they have
  * ranks. NULL is no failure: the names fit as they are. *out is set on success only. */
-sk_status sk_rename_new(const sk_machine *m, sk_wants wants, sk_rename **out);
+sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out);
 void sk_rename_free(sk_rename *r);
 
 /* The same for any machine, without the paper's functions; never NULL. */
-sk_status sk_rename_by_place(const sk_machine *m, sk_wants wants, sk_rename **out);
+sk_status sk_rename_by_place(const sk_machine *m, sk_prefers wants, sk_rename **out);
 
 #endif

@@ -39,7 +39,7 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
                         .ntypes = 2,
                         .neighborhood = &o->neighborhood,
                         .machine = o->machine,
-                        .room = ROOM,
+                        .slot_bytes = ROOM,
                         .direct = true};
     return o;
 }
@@ -174,9 +174,9 @@ static void it_fits_one_node_with_room_for_the_blocks(void **state)
     assert_false(fits(o, "single-copy"));
     o->neighborhood.lonely = true; /* longer blocks are then sent */
     assert_true(fits(o, "shm"));
-    o->call.room = 0;
+    o->call.slot_bytes = 0;
     assert_false(fits(o, "shm"));
-    o->call.room = ROOM;
+    o->call.slot_bytes = ROOM;
     o->neighborhood.machine = NULL;
     assert_false(fits(o, "shm"));
     free_one(o);
@@ -193,7 +193,7 @@ static void the_epoch_is_there_at_ranks_that_do_not_know_the_size(void **state)
         o->neighborhood.lonely = idle->neighborhood.lonely = true;
         assert_int_equal(room_of(idle, "shm"), SK_NO_PART);
         assert_int_equal(room_of(idle, "single-copy"), SK_NO_PART);
-        int64_t places = i == 0 ? 1 : 4, each = o->call.room / places;
+        int64_t places = i == 0 ? 1 : 4, each = o->call.slot_bytes / places;
         for (int64_t n = 1; n <= 100000; n *= 10) {
             o->call.send.count = o->call.recv.count = n;
             assert_int_equal(room_of(o, "shm"), places * (n <= each ? n : SK_EXPORT_BYTES));
@@ -289,7 +289,7 @@ static void without_room_or_with_lonely_ranks_they_stay_messages(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         one *o = with_a_local_rank(i == 2 ? SK_NEIGHBOR_ALLGATHERV : SK_NEIGHBOR_ALLGATHER);
-        o->call.room = i == 0 ? 15 : ROOM;
+        o->call.slot_bytes = i == 0 ? 15 : ROOM;
         o->neighborhood.lonely = i == 1;
         if (i == 2) {
             lengths(o, SK_SEND, (int64_t[]){4, 4});

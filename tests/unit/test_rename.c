@@ -26,7 +26,7 @@ static sk_machine *regular(int nodes, int on_node, const char *map)
     return parse(text, nodes * on_node);
 }
 
-static sk_rename *names(const sk_machine *m, sk_wants wants)
+static sk_rename *names(const sk_machine *m, sk_prefers wants)
 {
     sk_rename *r = NULL;
     assert_int_equal(sk_rename_new(m, wants, &r), SK_OK);
@@ -100,14 +100,14 @@ static void names_by_place_are_those_of_the_functions(void **state)
         for (int q = 2; q <= 8; q++) {
             sk_machine *rr = regular(nodes, q, "rr"), *seq = regular(nodes, q, "seq");
             sk_rename *sq = NULL, *dealt = NULL;
-            assert_int_equal(sk_rename_by_place(rr, SK_WANTS_SEQUENTIAL, &sq), SK_OK);
-            assert_int_equal(sk_rename_by_place(seq, SK_WANTS_ROUND_ROBIN, &dealt), SK_OK);
+            assert_int_equal(sk_rename_by_place(rr, SK_PREFERS_SEQUENTIAL, &sq), SK_OK);
+            assert_int_equal(sk_rename_by_place(seq, SK_PREFERS_ROUND_ROBIN, &dealt), SK_OK);
             for (int i = 0; i < nodes * q; i++) {
                 assert_int_equal(sq->name_of[i], i * q % (nodes * q) + i / nodes);
                 assert_int_equal(dealt->name_of[i], i * nodes % (nodes * q) + i / q);
             }
-            sk_rename *by_sq = names(rr, SK_WANTS_SEQUENTIAL);
-            sk_rename *by_rr = names(seq, SK_WANTS_ROUND_ROBIN);
+            sk_rename *by_sq = names(rr, SK_PREFERS_SEQUENTIAL);
+            sk_rename *by_rr = names(seq, SK_PREFERS_ROUND_ROBIN);
             assert_same(sq, by_sq);
             assert_same(dealt, by_rr);
             sk_rename_free(sq);
@@ -123,18 +123,18 @@ static void names_that_fit_are_kept(void **state)
 {
     (void)state;
     sk_machine *seq = regular(4, 6, "seq"), *rr = regular(4, 6, "rr"), *apart = parse("node:7", 7);
-    assert_null(names(seq, SK_WANTS_SEQUENTIAL));
-    assert_null(names(rr, SK_WANTS_ROUND_ROBIN));
-    assert_null(names(apart, SK_WANTS_SEQUENTIAL));
-    assert_null(names(apart, SK_WANTS_ROUND_ROBIN));
-    assert_null(names(rr, SK_WANTS_ANY));
+    assert_null(names(seq, SK_PREFERS_SEQUENTIAL));
+    assert_null(names(rr, SK_PREFERS_ROUND_ROBIN));
+    assert_null(names(apart, SK_PREFERS_SEQUENTIAL));
+    assert_null(names(apart, SK_PREFERS_ROUND_ROBIN));
+    assert_null(names(rr, SK_PREFERS_ANY));
     sk_machine_free(seq);
     sk_machine_free(rr);
     sk_machine_free(apart);
 }
 
 /* What holds for new names on any machine. */
-static void check_names(const sk_machine *m, const sk_rename *r, sk_wants wants)
+static void check_names(const sk_machine *m, const sk_rename *r, sk_prefers wants)
 {
     int *seen = calloc((size_t)m->nnodes, sizeof *seen), epoch = 0, before = -1;
     assert_non_null(seen);
@@ -143,7 +143,7 @@ static void check_names(const sk_machine *m, const sk_rename *r, sk_wants wants)
         int node = m->node[r->rank_of[i]];
         assert_int_equal(r->name_of[r->rank_of[i]], i);
         seen[node]++;
-        if (wants == SK_WANTS_SEQUENTIAL) { /* a node's last rank comes before the next node */
+        if (wants == SK_PREFERS_SEQUENTIAL) { /* a node's last rank comes before the next node */
             assert_int_equal(r->rank_of[i], m->order[i]);
             assert_true(node == before || seen[node] == 1);
         } else { /* rounds over the nodes that still have ranks */
@@ -159,10 +159,10 @@ static void check_names(const sk_machine *m, const sk_rename *r, sk_wants wants)
 
 static void check_both(const sk_machine *m)
 {
-    for (int wants = SK_WANTS_SEQUENTIAL; wants <= SK_WANTS_ROUND_ROBIN; wants++) {
-        sk_rename *r = NULL, *fit = names(m, (sk_wants)wants);
-        assert_int_equal(sk_rename_by_place(m, (sk_wants)wants, &r), SK_OK);
-        check_names(m, r, (sk_wants)wants);
+    for (int wants = SK_PREFERS_SEQUENTIAL; wants <= SK_PREFERS_ROUND_ROBIN; wants++) {
+        sk_rename *r = NULL, *fit = names(m, (sk_prefers)wants);
+        assert_int_equal(sk_rename_by_place(m, (sk_prefers)wants, &r), SK_OK);
+        check_names(m, r, (sk_prefers)wants);
         if (fit)
             assert_same(r, fit);
         sk_rename_free(r);
@@ -188,7 +188,7 @@ static void irregular_machines_get_both_orders(void **state)
     sk_machine *m = NULL;
     assert_int_equal(sk_machine_new(7, locations, 0, &m), SK_OK);
     check_both(m);
-    sk_rename *seq = names(m, SK_WANTS_SEQUENTIAL), *rr = names(m, SK_WANTS_ROUND_ROBIN);
+    sk_rename *seq = names(m, SK_PREFERS_SEQUENTIAL), *rr = names(m, SK_PREFERS_ROUND_ROBIN);
     assert_memory_equal(seq->rank_of, ((int[]){4, 2, 6, 0, 1, 5, 3}), 7 * sizeof(int));
     assert_memory_equal(rr->rank_of, ((int[]){4, 1, 5, 2, 3, 6, 0}), 7 * sizeof(int));
     sk_rename_free(seq);
@@ -221,8 +221,8 @@ static sk_select *settings(const char *entry)
     return s;
 }
 
-/* What the names of a call become: the order, or SK_WANTS_ANY when they are kept. */
-static sk_wants chosen(const char *entry, const char *algo, const sk_call *c)
+/* What the names of a call become: the order, or SK_PREFERS_ANY when they are kept. */
+static sk_prefers chosen(const char *entry, const char *algo, const sk_call *c)
 {
     sk_renames x = {0};
     sk_select *sel = settings(entry);
@@ -230,7 +230,7 @@ static sk_wants chosen(const char *entry, const char *algo, const sk_call *c)
     const sk_rename *r = NULL;
     assert_non_null(a);
     assert_int_equal(sk_renames_choose(&x, sel, a, c, &r), SK_OK);
-    sk_wants order = r ? r->order : SK_WANTS_ANY;
+    sk_prefers order = r ? r->order : SK_PREFERS_ANY;
     sk_renames_free(&x);
     sk_select_free(sel);
     return order;
@@ -243,16 +243,16 @@ static void rings_are_made_sequential(void **state)
     sk_machine *mixed = regular(4, 8, "shuffle"), *one = regular(1, 8, "seq");
     sk_call c = call_on(SK_ALLREDUCE, rr, 4096), d = call_on(SK_ALLREDUCE, seq, 4096);
     sk_call e = call_on(SK_ALLREDUCE, mixed, 4096), f = call_on(SK_ALLREDUCE, one, 4096);
-    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &c), SK_WANTS_SEQUENTIAL);
-    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &d), SK_WANTS_ANY);
-    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &e), SK_WANTS_SEQUENTIAL);
-    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &f), SK_WANTS_ANY);
-    assert_int_equal(chosen("SKEIN_RENAME=off", "ring", &c), SK_WANTS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &c), SK_PREFERS_SEQUENTIAL);
+    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &d), SK_PREFERS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &e), SK_PREFERS_SEQUENTIAL);
+    assert_int_equal(chosen("SKEIN_RENAME=auto", "ring", &f), SK_PREFERS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=off", "ring", &c), SK_PREFERS_ANY);
     c.ordered = true;
-    assert_int_equal(chosen("SKEIN_RENAME=auto", "doubling", &c), SK_WANTS_ANY);
-    assert_int_equal(chosen("SKEIN_RENAME=on", "doubling", &c), SK_WANTS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=auto", "doubling", &c), SK_PREFERS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=on", "doubling", &c), SK_PREFERS_ANY);
     c.machine = NULL;
-    assert_int_equal(chosen("SKEIN_RENAME=on", "ring", &c), SK_WANTS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=on", "ring", &c), SK_PREFERS_ANY);
     sk_machine_free(rr);
     sk_machine_free(seq);
     sk_machine_free(mixed);
@@ -265,14 +265,14 @@ static void doubling_distances_are_made_round_robin(void **state)
     sk_machine *seq = regular(4, 8, "seq"), *odd = regular(3, 8, "rr");
     sk_call c = call_on(SK_ALLGATHER, seq, 64), b = call_on(SK_BARRIER, seq, 0);
     sk_call r = call_on(SK_ALLREDUCE, seq, 64), o = call_on(SK_BARRIER, odd, 0);
-    assert_int_equal(chosen("", "doubling", &c), SK_WANTS_ROUND_ROBIN);
-    assert_int_equal(chosen("", "bruck", &c), SK_WANTS_ROUND_ROBIN);
-    assert_int_equal(chosen("", "dissemination", &b), SK_WANTS_ROUND_ROBIN);
+    assert_int_equal(chosen("", "doubling", &c), SK_PREFERS_ROUND_ROBIN);
+    assert_int_equal(chosen("", "bruck", &c), SK_PREFERS_ROUND_ROBIN);
+    assert_int_equal(chosen("", "dissemination", &b), SK_PREFERS_ROUND_ROBIN);
     /* As many vectors leave the nodes under either mapping. */
-    assert_int_equal(chosen("", "doubling", &r), SK_WANTS_ANY);
-    assert_int_equal(chosen("SKEIN_RENAME=on", "doubling", &r), SK_WANTS_ROUND_ROBIN);
+    assert_int_equal(chosen("", "doubling", &r), SK_PREFERS_ANY);
+    assert_int_equal(chosen("SKEIN_RENAME=on", "doubling", &r), SK_PREFERS_ROUND_ROBIN);
     /* On three nodes no distance of a power of two stays on a node. */
-    assert_int_equal(chosen("", "dissemination", &o), SK_WANTS_SEQUENTIAL);
+    assert_int_equal(chosen("", "dissemination", &o), SK_PREFERS_SEQUENTIAL);
     sk_machine_free(seq);
     sk_machine_free(odd);
 }
@@ -283,8 +283,8 @@ static void names_are_kept_where_scratch_would_be_too_much(void **state)
     sk_machine *seq = regular(4, 4, "seq");
     sk_call c = call_on(SK_REDUCE_SCATTER_BLOCK, seq, 64);
     c.send.count = 16 * c.recv.count;
-    assert_int_equal(chosen("", "halving", &c), SK_WANTS_ROUND_ROBIN);
-    assert_int_equal(chosen("SKEIN_MEM=2K", "halving", &c), SK_WANTS_ANY);
+    assert_int_equal(chosen("", "halving", &c), SK_PREFERS_ROUND_ROBIN);
+    assert_int_equal(chosen("SKEIN_MEM=2K", "halving", &c), SK_PREFERS_ANY);
     sk_machine_free(seq);
 }
 
@@ -347,7 +347,7 @@ static void wants_and_flow_go_together(void **state)
 {
     (void)state;
     for (const sk_algo *const *a = sk_algos(); *a; a++)
-        assert_int_equal((*a)->wants != SK_WANTS_ANY, (*a)->flow != NULL);
+        assert_int_equal((*a)->prefers != SK_PREFERS_ANY, (*a)->flow != NULL);
 }
 
 static void what_must_keep_its_names_cannot_be_renamed(void **state)
@@ -355,7 +355,7 @@ static void what_must_keep_its_names_cannot_be_renamed(void **state)
     (void)state;
     sk_machine *rr = regular(2, 2, "rr");
     sk_call c = call_on(SK_SCAN, rr, 8);
-    sk_rename *r = names(rr, SK_WANTS_SEQUENTIAL);
+    sk_rename *r = names(rr, SK_PREFERS_SEQUENTIAL);
     sk_call named = sk_call_renamed(&c, r);
     sk_sched *s = NULL;
     assert_int_equal(sk_algo_build(sk_algo_find(SK_SCAN, "linear"), &named, &s), SK_BADARG);

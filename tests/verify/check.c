@@ -155,7 +155,7 @@ static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, si
 {
     const struct sk_sched_view *v = sk_sched_view(s);
     for (uint32_t i = 0; i < v->nturns; i++)
-        if (v->epochs[i].room > sc->call[rank].room)
+        if (v->epochs[i].room > sc->call[rank].slot_bytes)
             return wrong(why, size, "rank %d turn %u takes more room than there is", rank, i);
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];

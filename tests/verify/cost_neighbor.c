@@ -65,7 +65,7 @@ typedef struct hauled {
 static bool is_message(const facts *f, const sk_haul *haul)
 {
     const sk_call *c = f->call;
-    bool shared = c->room && !coll_is_v(f->algo->coll) && !c->neighborhood->lonely;
+    bool shared = c->slot_bytes && !coll_is_v(f->algo->coll) && !c->neighborhood->lonely;
     return !shared || f->h->machine->node[haul->peer] != f->h->machine->node[c->rank];
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 enum { ROOM = 512 << 10, ANY = -1 };
 
@@ -216,7 +216,7 @@ static void claim_reduce(facts *f)
 /* Here n is a block, the vector has p of them. */
 static void claim_reduce_scatter(facts *f)
 {
-    int64_t each = f->F / f->p / SK_SHARE_LINE * SK_SHARE_LINE;
+    int64_t each = f->F / f->p / SK_CACHE_LINE * SK_CACHE_LINE;
     int64_t t = f->p * f->n <= f->F ? 1 : ceiling(f->n, each);
     plain(f);
     rounds(f, 2);
@@ -237,7 +237,7 @@ static void claim_scan(facts *f)
         return;
     }
     rounds(f, 2);
-    int64_t each = f->F / f->p / SK_SHARE_LINE * SK_SHARE_LINE, t = ceiling(f->n, f->p * each);
+    int64_t each = f->F / f->p / SK_CACHE_LINE * SK_CACHE_LINE, t = ceiling(f->n, f->p * each);
     int64_t givers = f->p - !scan;
     moves(f, 2 * t, (1 + own) * t, (1 + own) * f->n, t * (givers + (first ? 0 : f->p)), ANY);
     equal(f, "reductions", f->got.reduces, t * (givers - 1));
@@ -303,8 +303,8 @@ static void check(facts *f, const struct claim *x)
     f->algo = sk_algo_find(x->coll, x->name);
     f->p = f->k.p;
     f->crowded = sk_machine_crowded(f->k.machine);
-    f->C = f->crowded ? ROOM : SK_SHARE_CHUNK;
-    f->F = f->crowded ? ROOM : SK_SHARE_FOLD;
+    f->C = f->crowded ? ROOM : SK_INTRA_CHUNK;
+    f->F = f->crowded ? ROOM : SK_INTRA_REDUCE_CHUNK;
     f->n = f->k.units * (coll_reduces(x->coll) ? 8 : 1);
     if (!sc || !f->algo || !f->algo->fits(&sc->call[0])) {
         printf("  FAIL %s %s does not fit\n", sk_coll_name(x->coll), x->name);

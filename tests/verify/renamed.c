@@ -245,7 +245,7 @@ static void check_ring(job *j, int nodes, int on_node)
     scene *sc = scene_new(&k);
     sk_machine *m = by_words(p, nodes, "rr");
     sk_rename *r = NULL;
-    if (!sc || sk_rename_new(m, SK_WANTS_SEQUENTIAL, &r) != SK_OK || !r)
+    if (!sc || sk_rename_new(m, SK_PREFERS_SEQUENTIAL, &r) != SK_OK || !r)
         abort();
     sk_traffic before = counted(j->algo, sc, m, NULL), after = counted(j->algo, sc, m, r);
     int stages = j->algo->coll == SK_ALLREDUCE ? 2 * (p - 1) : p - 1;
@@ -275,9 +275,9 @@ static void check_rings(job *j)
 
 static void try_machine(job *j, const sk_machine *m)
 {
-    for (int wants = SK_WANTS_SEQUENTIAL; wants <= SK_WANTS_ROUND_ROBIN; wants++) {
+    for (int wants = SK_PREFERS_SEQUENTIAL; wants <= SK_PREFERS_ROUND_ROBIN; wants++) {
         sk_rename *r = NULL;
-        if (sk_rename_by_place(m, (sk_wants)wants, &r) != SK_OK)
+        if (sk_rename_by_place(m, (sk_prefers)wants, &r) != SK_OK)
             abort();
         try_kinds(j, m, r);
         check_flows(j, m, r);
@@ -310,12 +310,12 @@ int main(int argc, char **argv)
     world *w = world_new();
     long right = 0, wrong = 0;
     for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
-        if ((*a)->wants == SK_WANTS_ANY)
+        if ((*a)->prefers == SK_PREFERS_ANY)
             continue;
         job j = {.algo = *a, .w = w, .quick = quick};
         try_algo(&j);
         printf("%-20s %-17s %-12s %6ld right %6ld wrong\n", sk_coll_name((*a)->coll), (*a)->name,
-               sk_wants_name((*a)->wants), j.right, j.wrong);
+               sk_prefers_name((*a)->prefers), j.right, j.wrong);
         fflush(stdout);
         right += j.right;
         wrong += j.wrong;

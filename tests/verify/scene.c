@@ -306,7 +306,7 @@ static bool make_call(scene *sc, int rank)
                    .types = scene_types,
                    .ntypes = NTYPES,
                    .machine = k->machine,
-                   .room = k->room,
+                   .slot_bytes = k->room,
                    .leaders = k->leaders,
                    .direct = k->direct,
                    .builtin = is_builtin(k)};

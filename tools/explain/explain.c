@@ -390,7 +390,7 @@ static sk_status print_machine(const explanation *x)
     sk_status st = print_off_node(x, r ? "ranks as they are" : "ranks are not renamed", NULL);
     if (st == SK_OK && r) {
         char name[48];
-        snprintf(name, sizeof name, "renamed: %s", sk_wants_name(r->order));
+        snprintf(name, sizeof name, "renamed: %s", sk_prefers_name(r->order));
         st = print_off_node(x, name, r);
     }
     return st;

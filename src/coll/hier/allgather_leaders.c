@@ -11,54 +11,288 @@
  * scratch  where blocks do not lie in the order of nodes, or cannot be cut: about n; as much in the
  *        inner algorithm */
 #include "coll/algo.h"
-#include "coll/phase/pool.h"
+#include "coll/phase/hier.h"
 
-static void net(sk_lead *l, void *ctx, int i)
+typedef struct allgather_pool {
+    sk_blocks row;
+    int *group;             /* k * nodes + 1: where each begins in the row */
+    int64_t *at;            /* p + 1: bytes before each piece of the chunk at hand */
+    int64_t *counts, *offs; /* for inner calls */
+    int64_t piece;          /* most bytes of a block in a chunk */
+    int chunks;
+    int mine;        /* number of my block in the row */
+    int epoch[2];    /* of even and of odd chunks */
+    sk_span own[2];  /* or memory of my own, likewise */
+    sk_span source;  /* my block, if need be as bytes that can be cut */
+    sk_span landing; /* where all blocks are put together, if not in the user's blocks */
+} allgather_pool;
+
+enum { LEAST_PIECE = 256 }; /* shorter pieces of longer blocks are not worth the epochs */
+
+static int64_t longest(const sk_call *c)
 {
-    sk_pool *x = ctx;
+    int64_t most = 0;
+    for (int r = 0; r < (c->recv.counts ? c->nranks : 1); r++)
+        most = most < sk_recv_block(c, r).len ? sk_recv_block(c, r).len : most;
+    return most;
+}
+
+static int64_t pool_piece(const sk_call *c)
+{
+    int64_t room = c->slot_bytes / c->nranks, most = longest(c);
+    return room >= most ? most : room < LEAST_PIECE ? 0 : room;
+}
+
+static int pool_chunks(const sk_call *c)
+{
+    int64_t piece = pool_piece(c);
+    return piece > 0 ? sk_hier_chunks(longest(c), piece) : 1;
+}
+
+/* Deal the local ranks of every node to its leaders, in order. */
+static void make_groups(allgather_pool *x, const sk_hier *l, int *order)
+{
+    int n = 0, g = 0;
+    for (int j = 0; j < l->k; j++)
+        for (int node = 0; node < l->m->nnodes; node++) {
+            int first = sk_hier_leader(l, node, j);
+            int end = j + 1 < l->k ? sk_hier_leader(l, node, j + 1) : sk_hier_node_size(l, node);
+            x->group[g++] = n;
+            for (int i = first; i < end; i++, n++) {
+                order[n] = l->m->local_ranks[l->m->node_first[node] + i];
+                if (order[n] == l->c->rank)
+                    x->mine = n;
+            }
+        }
+    x->group[g] = n;
+}
+
+static bool pool_layout(allgather_pool *x, sk_hier *l)
+{
+    size_t p = (size_t)l->c->nranks, nodes = (size_t)l->m->nnodes;
+    int *order = sk_arena_get(l->arena, p * sizeof *order);
+    x->group = sk_arena_get(l->arena, ((size_t)l->k * nodes + 1) * sizeof *x->group);
+    x->at = sk_arena_get(l->arena, (p + 1) * sizeof *x->at);
+    x->counts = sk_arena_get(l->arena, p * sizeof *x->counts);
+    x->offs = sk_arena_get(l->arena, p * sizeof *x->offs);
+    if (!order || !x->group || !x->at || !x->counts || !x->offs) {
+        sk_sched_fail(l->s, SK_NOMEM);
+        return false;
+    }
+    make_groups(x, l, order);
+    x->row = (sk_blocks){.c = l->c, .side = SK_RECV, .order = order};
+    x->chunks = pool_chunks(l->c);
+    x->piece = x->chunks > 1 ? pool_piece(l->c) : longest(l->c);
+    return true;
+}
+
+static void pool_turn_to(allgather_pool *x, const sk_hier *l, int chunk)
+{
+    int64_t first = chunk * x->piece;
+    for (int n = 0; n < l->c->nranks; n++) {
+        int64_t len = sk_blocks_get(&x->row, n).len - first;
+        x->at[n + 1] = x->at[n] + (len < 0 ? 0 : len < x->piece ? len : x->piece);
+    }
+}
+
+static sk_span pool_all(const allgather_pool *x, const sk_hier *l, int chunk)
+{
+    int64_t len = x->at[l->c->nranks];
+    if (l->epochs)
+        return sk_common(x->epoch[chunk % 2], 0, len);
+    return sk_span_cut(l->c->types, x->own[chunk % 2], 0, len);
+}
+
+static sk_span pool_part(const allgather_pool *x, const sk_hier *l, int chunk, int n)
+{
+    return sk_span_cut(l->c->types, pool_all(x, l, chunk), x->at[n], x->at[n + 1] - x->at[n]);
+}
+
+static void pool_open(allgather_pool *x, sk_hier *l)
+{
+    const sk_call *c = l->c;
+    x->source = sk_send_block(c, 0);
+    if (x->chunks == 1) {
+        if (!l->epochs)
+            x->own[0] = sk_hier_place(l->s, &x->row);
+        return;
+    }
+    sk_span bytes = sk_contiguous_place(l->s, c, x->source);
+    sk_copy(l->s, x->source, bytes);
+    x->source = bytes;
+    pool_turn_to(x, l, 0); /* no chunk is longer than this one */
+    for (int i = 0; i < 2 && !l->epochs; i++)
+        x->own[i] = sk_scratch(l->s, x->at[c->nranks]);
+    if (!c->types[c->recv.type].contig)
+        x->landing = sk_scratch(l->s, sk_blocks_bytes(&x->row, 0, c->nranks));
+}
+
+static void pool_close(allgather_pool *x, sk_hier *l)
+{
+    sk_fence(l->s);
+    if (x->landing.len)
+        sk_blocks_unpack(l->s, &x->row, 0, l->c->nranks, x->landing);
+}
+
+/* The groups of the leaders with number j, node by node, and the end of the last one. */
+static const int *pool_groups(const allgather_pool *x, const sk_hier *l, int j)
+{
+    return &x->group[j * l->m->nnodes];
+}
+
+/* The local ranks of a leader write, their leader waits for them; it posts when all is there. */
+static void pool_fill(sk_hier *l, void *ctx, int chunk)
+{
+    allgather_pool *x = ctx;
+    int epoch = 0;
+    sk_hier_fence(l);
+    pool_turn_to(x, l, chunk);
+    if (l->epochs)
+        epoch = x->epoch[chunk % 2] = sk_epoch(l->s, x->at[l->c->nranks], true);
+    sk_span to = pool_part(x, l, chunk, x->mine);
+    if (x->chunks == 1)
+        sk_copy(l->s, x->source, to);
+    else if (to.len)
+        sk_copy(l->s, sk_span_cut(l->c->types, x->source, chunk * x->piece, to.len), to);
+    sk_hier_fence(l);
+    if (!l->epochs)
+        return;
+    if (l->mine < 0) {
+        sk_post(l->s, epoch);
+        return;
+    }
+    const int *group = pool_groups(x, l, l->mine) + l->node;
+    if (group[1] - group[0] > 1)
+        sk_await_local(l->s, epoch, l->me + 1, l->me + group[1] - group[0]);
+}
+
+/* Piece n of the chunk at hand, where the blocks are put together. */
+static sk_span landing_of(const allgather_pool *x, const sk_hier *l, int chunk, int n)
+{
+    int64_t len = x->at[n + 1] - x->at[n];
+    sk_span block = sk_blocks_get(&x->row, n);
+    if (x->landing.len)
+        block = sk_span_cut(l->c->types, x->landing, sk_blocks_bytes(&x->row, 0, n), block.len);
+    return len ? sk_span_cut(l->c->types, block, chunk * x->piece, len) : (sk_span){0};
+}
+
+static void pool_empty(sk_hier *l, void *ctx, int chunk)
+{
+    allgather_pool *x = ctx;
+    int p = l->c->nranks;
+    pool_turn_to(x, l, chunk);
+    if (l->epochs && l->mine >= 0)
+        sk_post(l->s, x->epoch[chunk % 2]);
+    if (x->chunks == 1) {
+        sk_blocks_take(l->s, &x->row, 0, p, l->c->rank, pool_all(x, l, chunk));
+        return;
+    }
+    for (int n = 0; n < p; n++) {
+        sk_span from = pool_part(x, l, chunk, n), to = landing_of(x, l, chunk, n);
+        if (l->epochs)
+            sk_take(l->s, l->c->rank, from, to);
+        else
+            sk_copy(l->s, from, to);
+    }
+}
+
+/* The leader of my group, and its number. */
+static int leader_of(const sk_hier *l, int *j)
+{
+    *j = l->k - 1;
+    while (sk_hier_leader(l, l->node, *j) > l->me)
+        --*j;
+    return sk_hier_leader(l, l->node, *j);
+}
+
+static void pool_send_up(sk_hier *l, void *ctx, int chunk)
+{
+    allgather_pool *x = ctx;
+    int j, lead = leader_of(l, &j);
+    const int *group = pool_groups(x, l, j) + l->node;
+    sk_team team = {
+        .n = group[1] - group[0], .me = l->me - lead, .ranks = l->local_ranks.ranks + lead};
+    bool equal = l->c->coll == SK_ALLGATHER;
+    sk_call call = sk_sub_call(l->c, equal ? SK_GATHER : SK_GATHERV, &team);
+    pool_turn_to(x, l, chunk);
+    for (int i = 0; i < team.n; i++) {
+        x->offs[i] = x->at[group[0] + i] - x->at[group[0]];
+        x->counts[i] = x->at[group[0] + i + 1] - x->at[group[0] + i];
+    }
+    call.in_place = l->mine >= 0;
+    call.send = sk_sub_side(l->c, x->source);
+    call.recv =
+        equal ? (sk_side){.count = x->source.len} : (sk_side){.counts = x->counts, .offs = x->offs};
+    if (l->mine >= 0)
+        sk_copy(l->s, x->source, pool_part(x, l, chunk, x->mine));
+    sk_span all = pool_all(x, l, chunk);
+    int64_t first = x->at[group[0]];
+    sk_hier_node_run(l, &call, &team, x->source,
+                     sk_span_cut(l->c->types, all, first, x->at[group[1]] - first));
+}
+
+static void pool_send_down(sk_hier *l, void *ctx, int chunk)
+{
+    allgather_pool *x = ctx;
+    pool_turn_to(x, l, chunk);
+    sk_span all = pool_all(x, l, chunk);
+    for (int j = 0; j < l->k; j++) {
+        const int *group = pool_groups(x, l, j);
+        int64_t first = x->at[group[0]], end = x->at[group[l->m->nnodes]];
+        sk_span part = sk_span_cut(l->c->types, all, first, end - first);
+        sk_parts one = sk_parts_even(l->c, part, 1, part.len);
+        sk_hier_spread(l, &one, sk_hier_leader(l, l->node, j), SK_LOCAL_RANKS);
+    }
+    sk_fence(l->s);
+    sk_blocks_unpack(l->s, &x->row, 0, l->c->nranks, all);
+}
+
+static void net(sk_hier *l, void *ctx, int i)
+{
+    allgather_pool *x = ctx;
     if (l->mine < 0)
         return;
-    const int *group = sk_pool_groups(x, l, l->mine);
-    sk_pool_turn_to(x, l, i);
+    const int *group = pool_groups(x, l, l->mine);
+    pool_turn_to(x, l, i);
     int64_t first = x->at[group[0]];
     for (int node = 0; node < l->m->nnodes; node++) {
         x->offs[node] = x->at[group[node]] - first;
         x->counts[node] = x->at[group[node + 1]] - x->at[group[node]];
     }
-    sk_call call = sk_inner_call(l->c, SK_ALLGATHERV, &l->peers);
+    sk_call call = sk_sub_call(l->c, SK_ALLGATHERV, &l->peers);
     call.in_place = true;
     call.recv = (sk_side){.counts = x->counts, .offs = x->offs};
-    sk_span all = sk_pool_all(x, l, i);
+    sk_span all = pool_all(x, l, i);
     all = sk_span_cut(l->c->types, all, first, x->at[group[l->m->nnodes]] - first);
-    sk_inner_start(&l->net, l->s, &call, &l->peers, all, all);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, all, all);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_lead_phases pieces = {sk_pool_fill, net, sk_pool_empty};
-    static const sk_lead_phases messages = {sk_pool_send_up, net, sk_pool_send_down};
-    sk_lead l;
-    sk_pool x = {0};
-    if (sk_call_bytes(c) == 0 || !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_pool_piece(c) > 0))
+    static const sk_hier_phases pieces = {pool_fill, net, pool_empty};
+    static const sk_hier_phases messages = {pool_send_up, net, pool_send_down};
+    sk_hier l;
+    allgather_pool x = {0};
+    if (sk_call_bytes(c) == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), pool_piece(c) > 0))
         return;
-    if (sk_pool_layout(&x, &l)) {
-        sk_pool_open(&x, &l);
-        sk_lead_run(&l, l.epochs || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
-        sk_pool_close(&x, &l);
+    if (pool_layout(&x, &l)) {
+        pool_open(&x, &l);
+        sk_hier_run(&l, l.epochs || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
+        pool_close(&x, &l);
     }
-    sk_lead_end(&l);
+    sk_hier_end(&l);
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_lead_fits(c) && sk_pool_chunks(c) < SK_LEAD_CHUNKS;
+    return sk_hier_fits(c) && pool_chunks(c) < SK_HIER_CHUNKS;
 }
 
 /* The blocks as bytes, those of the inner algorithms, and two chunks. */
 static int64_t scratch(const sk_call *c)
 {
     int64_t all = sk_allgather_scratch(c);
-    return sk_room(6, all);
+    return sk_scratch_bytes(6, all);
 }
 
 #define LEADERS(COLL)                                                                              \

@@ -5,7 +5,7 @@
  * ranks does long   chunks of 128 KiB: one is between the nodes while the next one is combined k
  * leaders  each with a part of the vector scratch  that of the inner algorithms on a chunk paper
  * Graham and Shipman, MPI support for multi-core architectures, 2008 */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
 typedef struct job {
@@ -13,59 +13,60 @@ typedef struct job {
     int chunks;
 } job;
 
-static sk_span result_of(const sk_lead *l, const job *x, int i)
+static sk_span result_of(const sk_hier *l, const job *x, int i)
 {
-    int64_t first = sk_lead_first(x->n, x->chunks, i);
-    return sk_recv_elems(l->c, first, sk_lead_first(x->n, x->chunks, i + 1) - first);
+    int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
+    return sk_recv_elems(l->c, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first);
 }
 
-static sk_parts parts_of(const sk_lead *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 {
     sk_span result = result_of(l, x, i);
     return sk_parts_even(l->c, result, l->k, l->c->types[result.type].size);
 }
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     const job *x = ctx;
-    int64_t first = sk_lead_first(x->n, x->chunks, i);
-    sk_node_reduce(l, first, sk_lead_first(x->n, x->chunks, i + 1) - first, result_of(l, x, i));
+    int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
+    sk_hier_node_reduce(l, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first,
+                        result_of(l, x, i));
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     if (l->mine < 0)
         return;
     sk_parts parts = parts_of(l, ctx, i);
     sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1);
-    sk_call call = sk_inner_reduction(l->c, SK_ALLREDUCE, &l->peers, mine.len / parts.unit);
+    sk_call call = sk_sub_reduction(l->c, SK_ALLREDUCE, &l->peers, mine.len / parts.unit);
     call.in_place = true;
-    sk_inner_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     sk_parts parts = parts_of(l, ctx, i);
-    sk_node_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
+    sk_hier_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {.n = sk_call_elems(c)};
     if (sk_call_bytes(c) == 0 ||
-        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_epochs(c)))
+        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_epochs(c)))
         return;
-    x.chunks = sk_lead_chunks(x.n, sk_lead_elems(c));
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
-    sk_lead_end(&l);
+    x.chunks = sk_hier_chunks(x.n, sk_hier_chunk_elems(c));
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_end(&l);
 }
 
 const sk_algo sk_allreduce_leaders = {
     .name = "leaders",
     .coll = SK_ALLREDUCE,
     .about = "combine on every node, then among one leader per node; several nodes",
-    .fits = sk_lead_reduction_fits,
-    .scratch = sk_lead_reduction_scratch,
+    .fits = sk_hier_reduction_fits,
+    .scratch = sk_hier_reduction_scratch,
     .build = build,
 };

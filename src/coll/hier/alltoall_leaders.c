@@ -8,12 +8,12 @@
  * where local ranks send messages: at leaders four times the blocks of a node's ranks
  *
  * Between nodes x and y blocks are ordered by their source, then by their destination. */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 
 typedef struct job {
-    sk_row send, recv; /* blocks, node by node */
-    int64_t len;       /* of a block */
-    int out, back;     /* epochs */
+    sk_blocks send, recv; /* blocks, node by node */
+    int64_t len;          /* of a block */
+    int out, back;        /* epochs */
     /* by messages, at leaders: */
     sk_span rows;     /* what local ranks send, then what they receive, local rank by local rank */
     sk_span to, from; /* the same, node by node */
@@ -22,22 +22,23 @@ typedef struct job {
 
 static bool in_epochs(const sk_call *c)
 {
-    return sk_room(c->machine->most_on_node, sk_room(c->nranks, sk_call_bytes(c))) <= c->room;
+    return sk_scratch_bytes(c->machine->most_on_node,
+                            sk_scratch_bytes(c->nranks, sk_call_bytes(c))) <= c->slot_bytes;
 }
 
 /* Where the blocks start that my node has for a node, or gets from it. */
-static int64_t region(const sk_lead *l, const job *x, int node)
+static int64_t region(const sk_hier *l, const job *x, int node)
 {
     return (int64_t)l->q * l->m->node_first[node] * x->len;
 }
 
 /* Which leader talks to this node; the one there that talks to mine has the same number. */
-static int leader_for(const sk_lead *l, int node)
+static int leader_for(const sk_hier *l, int node)
 {
     return (l->node + node) % l->k;
 }
 
-static bool name_nodes(sk_lead *l, job *x)
+static bool name_nodes(sk_hier *l, job *x)
 {
     int nnodes = l->m->nnodes;
     size_t words = (size_t)nnodes * sizeof(int64_t);
@@ -48,14 +49,14 @@ static bool name_nodes(sk_lead *l, job *x)
     }
     for (int y = 0; y < nnodes; y++) {
         bool mine = leader_for(l, y) == l->mine && !(l->epochs && y == l->node);
-        counts[y] = mine ? (int64_t)l->q * sk_lead_size(l, y) * x->len : 0;
+        counts[y] = mine ? (int64_t)l->q * sk_hier_node_size(l, y) * x->len : 0;
         offs[y] = region(l, x, y);
     }
     x->nodes = (sk_side){.counts = counts, .offs = offs};
     return true;
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -67,14 +68,14 @@ static void net(sk_lead *l, void *ctx, int i)
     }
     if (l->mine < 0)
         return;
-    sk_call call = sk_inner_call(l->c, SK_ALLTOALLV, &l->peers);
+    sk_call call = sk_sub_call(l->c, SK_ALLTOALLV, &l->peers);
     call.send = call.recv = x->nodes;
-    sk_inner_start(&l->net, l->s, &call, &l->peers, x->to, x->from);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, x->to, x->from);
 }
 
 /* ---- in epochs ---- */
 
-static void share(sk_lead *l, void *ctx, int i)
+static void share(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -82,60 +83,60 @@ static void share(sk_lead *l, void *ctx, int i)
     for (int y = 0; y < l->m->nnodes; y++) {
         const int *first = &l->m->node_first[y];
         int64_t bytes = (first[1] - first[0]) * x->len;
-        sk_row_in(l->s, &x->send, first[0], first[1],
-                  sk_common(x->out, region(l, x, y) + l->me * bytes, bytes));
+        sk_blocks_pack(l->s, &x->send, first[0], first[1],
+                       sk_common(x->out, region(l, x, y) + l->me * bytes, bytes));
     }
-    sk_lead_fence(l);
+    sk_hier_fence(l);
     sk_post(l->s, x->out);
     if (l->mine >= 0)
         sk_await_local(l->s, x->out, 0, l->q);
     for (int from = 0; from < l->q; from++)
         sk_take(l->s, l->c->rank,
                 sk_common(x->out, region(l, x, l->node) + (from * l->q + l->me) * x->len, x->len),
-                sk_row_block(&x->recv, l->m->node_first[l->node] + from));
+                sk_blocks_get(&x->recv, l->m->node_first[l->node] + from));
 }
 
-static void take(sk_lead *l, void *ctx, int i)
+static void take(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
     if (l->mine >= 0)
         sk_post(l->s, x->back);
     for (int y = 0; y < l->m->nnodes; y++) {
-        int j = leader_for(l, y), n = sk_lead_size(l, y);
+        int j = leader_for(l, y), n = sk_hier_node_size(l, y);
         for (int from = 0; from < n && y != l->node; from++) {
-            sk_span to = sk_row_block(&x->recv, l->m->node_first[y] + from);
+            sk_span to = sk_blocks_get(&x->recv, l->m->node_first[y] + from);
             sk_span slot =
                 sk_slot(x->back, region(l, x, y) + (from * l->q + l->me) * x->len, x->len);
             if (j == l->mine)
                 sk_copy(l->s, slot, to);
             else
-                sk_take(l->s, sk_lead_rank(l, l->node, j), slot, to);
+                sk_take(l->s, sk_hier_leader_rank(l, l->node, j), slot, to);
         }
     }
 }
 
 /* ---- by messages ---- */
 
-static sk_span cut(const sk_lead *l, sk_span s, int64_t block, int64_t blocks, int64_t len)
+static sk_span cut(const sk_hier *l, sk_span s, int64_t block, int64_t blocks, int64_t len)
 {
     return sk_span_cut(l->c->types, s, block * len, blocks * len);
 }
 
 /* Local rank by local rank becomes node by node. */
-static void sort_out(sk_lead *l, const job *x)
+static void sort_out(sk_hier *l, const job *x)
 {
     int p = l->c->nranks;
     for (int y = 0; y < l->m->nnodes; y++)
         for (int from = 0; from < l->q; from++) {
-            int64_t n = sk_lead_size(l, y), first = l->m->node_first[y];
+            int64_t n = sk_hier_node_size(l, y), first = l->m->node_first[y];
             sk_copy(l->s, cut(l, x->rows, (int64_t)from * p + first, n, x->len),
                     cut(l, x->to, l->q * first + from * n, n, x->len));
         }
 }
 
 /* And back: node by node becomes local rank by local rank. */
-static void sort_in(sk_lead *l, const job *x)
+static void sort_in(sk_hier *l, const job *x)
 {
     int p = l->c->nranks;
     for (int from = 0; from < p; from++)
@@ -144,25 +145,25 @@ static void sort_in(sk_lead *l, const job *x)
                     cut(l, x->rows, (int64_t)me * p + from, 1, x->len));
 }
 
-static void send_up(sk_lead *l, void *ctx, int i)
+static void send_up(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
     int p = l->c->nranks;
     sk_span row = {0};
     if (l->mine < 0)
-        row = sk_lead_place(l->s, &x->send);
+        row = sk_hier_place(l->s, &x->send);
     else
         row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
-    sk_row_in(l->s, &x->send, 0, p, row);
-    sk_lead_fence(l);
-    sk_node_gather(l, row, x->rows);
+    sk_blocks_pack(l->s, &x->send, 0, p, row);
+    sk_hier_fence(l);
+    sk_hier_node_gather(l, row, x->rows);
     sk_fence(l->s);
     if (l->mine >= 0)
         sort_out(l, x);
 }
 
-static void send_down(sk_lead *l, void *ctx, int i)
+static void send_down(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -172,15 +173,15 @@ static void send_down(sk_lead *l, void *ctx, int i)
         sort_in(l, x);
         row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
     } else {
-        row = sk_lead_place(l->s, &x->recv);
+        row = sk_hier_place(l->s, &x->recv);
     }
     sk_fence(l->s);
-    sk_node_scatter(l, x->rows, row);
+    sk_hier_node_scatter(l, x->rows, row);
     sk_fence(l->s);
-    sk_row_out(l->s, &x->recv, 0, p, row);
+    sk_blocks_unpack(l->s, &x->recv, 0, p, row);
 }
 
-static void make_room(sk_lead *l, job *x)
+static void make_room(sk_hier *l, job *x)
 {
     int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
     if (l->epochs || l->mine < 0)
@@ -192,33 +193,34 @@ static void make_room(sk_lead *l, job *x)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_lead_phases epochs = {share, net, take}, messages = {send_up, net, send_down};
-    sk_lead l;
+    static const sk_hier_phases epochs = {share, net, take}, messages = {send_up, net, send_down};
+    sk_hier l;
     job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks},
              .recv = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks},
              .len = sk_call_bytes(c)};
     bool shared = in_epochs(c);
-    if (x.len == 0 || !sk_lead_begin(&l, s, c, shared ? sk_lead_count(c) : 1, shared))
+    if (x.len == 0 || !sk_hier_begin(&l, s, c, shared ? sk_hier_nleaders(c) : 1, shared))
         return;
     if (name_nodes(&l, &x)) {
         make_room(&l, &x);
-        sk_lead_run(&l, l.epochs ? &epochs : &messages, &x, 1);
+        sk_hier_run(&l, l.epochs ? &epochs : &messages, &x, 1);
     }
-    sk_lead_end(&l);
+    sk_hier_end(&l);
 }
 
 /* At a leader three times the rows of a node; at most as much again in each inner algorithm; at
  * others two rows. */
 static int64_t scratch(const sk_call *c)
 {
-    return sk_room(6, sk_room(c->machine->most_on_node, sk_room(c->nranks, sk_call_bytes(c))));
+    return sk_scratch_bytes(6, sk_scratch_bytes(c->machine->most_on_node,
+                                                sk_scratch_bytes(c->nranks, sk_call_bytes(c))));
 }
 
 const sk_algo sk_alltoall_leaders = {
     .name = "leaders",
     .coll = SK_ALLTOALL,
     .about = "one message per pair of nodes, between their leaders; short blocks, several nodes",
-    .fits = sk_lead_fits,
+    .fits = sk_hier_fits,
     .scratch = scratch,
     .build = build,
 };

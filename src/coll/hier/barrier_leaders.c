@@ -3,14 +3,14 @@
  * cost   ceil(lg M) alpha between M nodes, and one epoch on the node (by messages: up and down a
  *        tree)
  * good for  several nodes with several ranks each    scratch  none */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 
 typedef struct job {
     int epoch;
     sk_tree tree; /* of local ranks, where they do not share memory */
 } job;
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -25,22 +25,22 @@ static void in(sk_lead *l, void *ctx, int i)
     x->tree = sk_tree_of(&l->local_ranks);
     for (int k = 0; k < x->tree.nkids; k++)
         sk_recv_signal(l->s, x->tree.kid[k].rank);
-    sk_lead_fence(l);
+    sk_hier_fence(l);
     if (x->tree.up.rank >= 0)
         sk_send_signal(l->s, x->tree.up.rank);
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     (void)ctx, (void)i;
     if (l->mine < 0)
         return;
-    sk_call call = sk_inner_call(l->c, SK_BARRIER, &l->peers);
+    sk_call call = sk_sub_call(l->c, SK_BARRIER, &l->peers);
     sk_span none = {0};
-    sk_inner_start(&l->net, l->s, &call, &l->peers, none, none);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, none, none);
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     const job *x = ctx;
@@ -60,18 +60,18 @@ static void out(sk_lead *l, void *ctx, int i)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {0};
-    if (!sk_lead_begin(&l, s, c, 1, c->room > 0))
+    if (!sk_hier_begin(&l, s, c, 1, c->slot_bytes > 0))
         return;
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
-    sk_lead_end(&l);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_end(&l);
 }
 
 const sk_algo sk_barrier_leaders = {
     .name = "leaders",
     .coll = SK_BARRIER,
     .about = "meet on every node, then one leader per node with the others; several nodes",
-    .fits = sk_lead_fits,
+    .fits = sk_hier_fits,
     .build = build,
 };

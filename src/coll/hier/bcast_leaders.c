@@ -7,7 +7,7 @@
  * k leaders  each with a part of the message, which the root first hands to its whole node
  * scratch  n where the user's type is not contiguous and the message is cut; that of the inner
  *        algorithms on a chunk */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 
 typedef struct job {
     sk_span message;
@@ -17,43 +17,43 @@ typedef struct job {
 
 static bool in_epochs(const sk_call *c)
 {
-    return c->room > 0;
+    return c->slot_bytes > 0;
 }
 
 static int64_t chunk_bytes(const sk_call *c)
 {
-    return in_epochs(c) && c->room < SK_LEAD_CHUNK ? c->room : SK_LEAD_CHUNK;
+    return in_epochs(c) && c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
 }
 
-static sk_span chunk(const sk_lead *l, const job *x, int i)
+static sk_span chunk(const sk_hier *l, const job *x, int i)
 {
-    int64_t len = x->message.len, first = sk_lead_first(len, x->chunks, i);
+    int64_t len = x->message.len, first = sk_hier_chunk_first(len, x->chunks, i);
     return sk_span_cut(l->c->types, x->message, first,
-                       sk_lead_first(len, x->chunks, i + 1) - first);
+                       sk_hier_chunk_first(len, x->chunks, i + 1) - first);
 }
 
-static sk_parts parts_of(const sk_lead *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 {
     sk_span all = chunk(l, x, i);
     return sk_parts_even(l->c, all, l->k, l->k > 1 ? 1 : all.len);
 }
 
 /* Does my node have the message before any leader sends it? */
-static bool has_it(const sk_lead *l)
+static bool has_it(const sk_hier *l)
 {
     return l->k > 1 && l->node == l->m->node[l->c->root];
 }
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     sk_span all = chunk(l, ctx, i);
     sk_parts one = sk_parts_even(l->c, all, 1, all.len);
     if (has_it(l))
-        sk_node_spread(l, &one, l->m->local_rank[l->c->root], SK_LOCAL_RANKS);
+        sk_hier_spread(l, &one, l->m->local_rank[l->c->root], SK_LOCAL_RANKS);
 }
 
 /* A leader that shares memory with its local ranks receives what it leads straight into its slot. */
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
@@ -68,13 +68,13 @@ static void net(sk_lead *l, void *ctx, int i)
         sk_copy(l->s, mine, slot);
     else if (slots)
         mine = slot;
-    sk_call call = sk_inner_call(l->c, SK_BCAST, &l->peers);
+    sk_call call = sk_sub_call(l->c, SK_BCAST, &l->peers);
     call.root = l->m->node[l->c->root];
-    call.recv = sk_inner_side(l->c, mine);
-    sk_inner_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    call.recv = sk_sub_side(l->c, mine);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
 }
 
-static void take_parts(sk_lead *l, const job *x, const sk_parts *parts)
+static void take_parts(sk_hier *l, const job *x, const sk_parts *parts)
 {
     if (l->mine >= 0)
         sk_post(l->s, x->epoch);
@@ -83,11 +83,11 @@ static void take_parts(sk_lead *l, const job *x, const sk_parts *parts)
         if (j == l->mine)
             sk_copy(l->s, slot, part);
         else
-            sk_take(l->s, sk_lead_rank(l, l->node, j), slot, part);
+            sk_take(l->s, sk_hier_leader_rank(l, l->node, j), slot, part);
     }
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     const job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
@@ -96,33 +96,34 @@ static void out(sk_lead *l, void *ctx, int i)
     if (l->epochs)
         take_parts(l, x, &parts);
     else
-        sk_node_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
+        sk_hier_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {.message = sk_recv_block(c, 0)};
-    if (x.message.len == 0 || !sk_lead_begin(&l, s, c, sk_lead_count(c), in_epochs(c)))
+    if (x.message.len == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), in_epochs(c)))
         return;
-    x.chunks = sk_lead_chunks(x.message.len, chunk_bytes(c));
+    x.chunks = sk_hier_chunks(x.message.len, chunk_bytes(c));
     bool cut = x.chunks > 1 || l.k > 1;
     if (cut)
         x.message = sk_message_in(s, c);
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
     if (cut)
         sk_message_out(s, c, x.message);
-    sk_lead_end(&l);
+    sk_hier_end(&l);
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_lead_fits(c) && sk_lead_chunks(sk_call_bytes(c), chunk_bytes(c)) < SK_LEAD_CHUNKS;
+    return sk_hier_fits(c) && sk_hier_chunks(sk_call_bytes(c), chunk_bytes(c)) < SK_HIER_CHUNKS;
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t own = sk_message_scratch(c), inner = sk_room(2, sk_room(1, chunk_bytes(c)));
+    int64_t own = sk_message_scratch(c),
+            inner = sk_scratch_bytes(2, sk_scratch_bytes(1, chunk_bytes(c)));
     return own > INT64_MAX - inner ? INT64_MAX : own + inner;
 }
 

@@ -5,10 +5,10 @@
  * epochs  where the blocks of a node have room in one; otherwise messages
  * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
  *        the node at leaders, where they come by messages */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 
 typedef struct job {
-    sk_row row;     /* at the root: its blocks, node by node */
+    sk_blocks row;  /* at the root: its blocks, node by node */
     sk_span place;  /* and where they are received */
     sk_span packed; /* at other leaders: the blocks of the node */
     int64_t len;    /* of a block */
@@ -16,16 +16,16 @@ typedef struct job {
 
 static bool in_epochs(const sk_call *c)
 {
-    return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
+    return sk_scratch_bytes(c->machine->most_on_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
 
 /* The blocks of my node in the row. */
-static sk_span region(const sk_lead *l, const job *x)
+static sk_span region(const sk_hier *l, const job *x)
 {
     return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, l->q * x->len);
 }
 
-static void bring_by_epoch(sk_lead *l, job *x)
+static void bring_by_epoch(sk_hier *l, job *x)
 {
     int epoch = sk_epoch(l->s, l->q * x->len, true), first = l->m->node_first[l->node];
     x->packed = sk_common(epoch, 0, l->q * x->len);
@@ -33,12 +33,12 @@ static void bring_by_epoch(sk_lead *l, job *x)
     sk_fence(l->s);
     sk_post(l->s, epoch);
     if (l->c->rank == l->c->root)
-        sk_row_take(l->s, &x->row, first, first + l->q, l->c->rank, x->packed);
+        sk_blocks_take(l->s, &x->row, first, first + l->q, l->c->rank, x->packed);
     else if (l->mine >= 0)
         sk_await_local(l->s, epoch, 0, l->q);
 }
 
-static void bring_by_messages(sk_lead *l, job *x)
+static void bring_by_messages(sk_hier *l, job *x)
 {
     sk_span mine = sk_send_block(l->c, 0);
     if (l->c->rank == l->c->root)
@@ -49,10 +49,10 @@ static void bring_by_messages(sk_lead *l, job *x)
         sk_copy(l->s, mine, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len));
     else if (l->c->rank == l->c->root)
         sk_copy(l->s, mine, x->packed);
-    sk_node_gather(l, mine, x->packed);
+    sk_hier_node_gather(l, mine, x->packed);
 }
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     if (l->epochs)
@@ -61,23 +61,23 @@ static void in(sk_lead *l, void *ctx, int i)
         bring_by_messages(l, ctx);
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
     if (l->mine < 0)
         return;
     sk_side nodes = {0};
-    bool even = sk_lead_blocks(l, x->len, &nodes);
-    sk_call call = sk_inner_call(l->c, even ? SK_GATHER : SK_GATHERV, &l->peers);
+    bool even = sk_hier_node_blocks(l, x->len, &nodes);
+    sk_call call = sk_sub_call(l->c, even ? SK_GATHER : SK_GATHERV, &l->peers);
     call.root = l->m->node[l->c->root];
     call.in_place = call.root == l->node;
-    call.send = sk_inner_side(l->c, x->packed);
+    call.send = sk_sub_side(l->c, x->packed);
     call.recv = nodes;
-    sk_inner_start(&l->net, l->s, &call, &l->peers, x->packed, x->place);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, x->packed, x->place);
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -85,32 +85,33 @@ static void out(sk_lead *l, void *ctx, int i)
     if (l->c->rank != l->c->root)
         return;
     if (l->epochs) { /* my node's blocks are there already */
-        sk_row_out(l->s, &x->row, 0, first, sk_span_cut(l->c->types, x->place, 0, first * x->len));
-        sk_row_out(l->s, &x->row, after, p,
-                   sk_span_cut(l->c->types, x->place, after * x->len, (p - after) * x->len));
+        sk_blocks_unpack(l->s, &x->row, 0, first,
+                         sk_span_cut(l->c->types, x->place, 0, first * x->len));
+        sk_blocks_unpack(l->s, &x->row, after, p,
+                         sk_span_cut(l->c->types, x->place, after * x->len, (p - after) * x->len));
     } else {
-        sk_row_out(l->s, &x->row, 0, p, x->place);
+        sk_blocks_unpack(l->s, &x->row, 0, p, x->place);
     }
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_epochs(c)))
+    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_epochs(c)))
         return;
     if (c->rank == c->root)
-        x.place = sk_lead_place(s, &x.row);
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
-    sk_lead_end(&l);
+        x.place = sk_hier_place(s, &x.row);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_end(&l);
 }
 
 const sk_algo sk_gather_leaders = {
     .name = "leaders",
     .coll = SK_GATHER,
     .about = "blocks to one leader per node, and on to the root; short blocks, several nodes",
-    .fits = sk_lead_fits,
-    .scratch = sk_lead_blocks_scratch,
+    .fits = sk_hier_fits,
+    .scratch = sk_hier_blocks_scratch,
     .build = build,
 };

@@ -7,7 +7,7 @@
  * k leaders  each with a part of the vector; on its node the root collects the parts
  * scratch  one vector, and that of the inner algorithms on a chunk
  * paper  Graham and Shipman, MPI support for multi-core architectures, 2008 */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
 typedef struct job {
@@ -16,57 +16,58 @@ typedef struct job {
     sk_span sum; /* at leaders and at the root: where the vector is combined */
 } job;
 
-static sk_parts parts_of(const sk_lead *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 {
-    int64_t first = sk_lead_first(x->n, x->chunks, i);
-    sk_span sum = sk_elems_cut(l->c, x->sum, first, sk_lead_first(x->n, x->chunks, i + 1) - first);
+    int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
+    sk_span sum =
+        sk_elems_cut(l->c, x->sum, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first);
     return sk_parts_even(l->c, sum, l->k, l->c->types[sum.type].size);
 }
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     const job *x = ctx;
-    int64_t first = sk_lead_first(x->n, x->chunks, i);
-    int64_t n = sk_lead_first(x->n, x->chunks, i + 1) - first;
-    sk_node_reduce(l, first, n, sk_elems_cut(l->c, x->sum, first, n));
+    int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
+    int64_t n = sk_hier_chunk_first(x->n, x->chunks, i + 1) - first;
+    sk_hier_node_reduce(l, first, n, sk_elems_cut(l->c, x->sum, first, n));
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     if (l->mine < 0)
         return;
     sk_parts parts = parts_of(l, ctx, i);
     sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1);
-    sk_call call = sk_inner_reduction(l->c, SK_REDUCE, &l->peers, mine.len / parts.unit);
+    sk_call call = sk_sub_reduction(l->c, SK_REDUCE, &l->peers, mine.len / parts.unit);
     call.root = l->m->node[l->c->root];
     call.in_place = l->node == call.root;
-    sk_inner_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     sk_parts parts = parts_of(l, ctx, i);
     if (l->node == l->m->node[l->c->root])
-        sk_node_spread(l, &parts, SK_LEADERS, l->m->local_rank[l->c->root]);
+        sk_hier_spread(l, &parts, SK_LEADERS, l->m->local_rank[l->c->root]);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {.n = sk_call_elems(c), .sum = sk_recv_elems(c, 0, sk_call_elems(c))};
     if (sk_call_bytes(c) == 0 ||
-        !sk_lead_begin(&l, s, c, sk_lead_count(c), sk_lead_reduces_in_epochs(c)))
+        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_epochs(c)))
         return;
-    x.chunks = sk_lead_chunks(x.n, sk_lead_elems(c));
+    x.chunks = sk_hier_chunks(x.n, sk_hier_chunk_elems(c));
     if (l.mine >= 0 && c->rank != c->root)
         x.sum = sk_scratch_typed(s, c->send.type, x.n);
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
-    sk_lead_end(&l);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_end(&l);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t inner = sk_lead_reduction_scratch(c), own = sk_vectors_room(c, 1, sk_call_elems(c));
+    int64_t inner = sk_hier_reduction_scratch(c), own = sk_vectors_scratch(c, 1, sk_call_elems(c));
     return own > INT64_MAX - inner ? INT64_MAX : own + inner;
 }
 
@@ -74,7 +75,7 @@ const sk_algo sk_reduce_leaders = {
     .name = "leaders",
     .coll = SK_REDUCE,
     .about = "combine on every node, then from one leader per node to the root; several nodes",
-    .fits = sk_lead_reduction_fits,
+    .fits = sk_hier_reduction_fits,
     .scratch = scratch,
     .build = build,
 };

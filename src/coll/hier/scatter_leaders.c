@@ -5,10 +5,10 @@
  * epochs  where the blocks of a node have room in one; otherwise messages
  * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
  *        the node at leaders, where they go on by messages */
-#include "coll/phase/leaders.h"
+#include "coll/phase/hier.h"
 
 typedef struct job {
-    sk_row row;     /* at the root: its blocks, node by node */
+    sk_blocks row;  /* at the root: its blocks, node by node */
     sk_span place;  /* and whence they are sent */
     sk_span packed; /* at leaders: the blocks of the node */
     int64_t len;    /* of a block */
@@ -17,20 +17,20 @@ typedef struct job {
 
 static bool in_epochs(const sk_call *c)
 {
-    return sk_room(c->machine->most_on_node, sk_call_bytes(c)) <= c->room;
+    return sk_scratch_bytes(c->machine->most_on_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
 
-static void in(sk_lead *l, void *ctx, int i)
+static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
     if (l->c->rank == l->c->root)
-        sk_row_in(l->s, &x->row, 0, l->c->nranks, x->place);
+        sk_blocks_pack(l->s, &x->row, 0, l->c->nranks, x->place);
 }
 
 /* The root has the blocks of its node: while it sends the others it puts them where its local ranks look
  * for them. */
-static void choose_place(sk_lead *l, job *x)
+static void choose_place(sk_hier *l, job *x)
 {
     int64_t bytes = l->q * x->len;
     bool root = l->c->rank == l->c->root;
@@ -46,7 +46,7 @@ static void choose_place(sk_lead *l, job *x)
     }
 }
 
-static void net(sk_lead *l, void *ctx, int i)
+static void net(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
@@ -56,16 +56,16 @@ static void net(sk_lead *l, void *ctx, int i)
         return;
     choose_place(l, x);
     sk_side nodes = {0};
-    bool even = sk_lead_blocks(l, x->len, &nodes);
-    sk_call call = sk_inner_call(l->c, even ? SK_SCATTER : SK_SCATTERV, &l->peers);
+    bool even = sk_hier_node_blocks(l, x->len, &nodes);
+    sk_call call = sk_sub_call(l->c, even ? SK_SCATTER : SK_SCATTERV, &l->peers);
     call.root = l->m->node[l->c->root];
     call.in_place = call.root == l->node;
     call.send = nodes;
-    call.recv = sk_inner_side(l->c, x->packed);
-    sk_inner_start(&l->net, l->s, &call, &l->peers, x->place, x->packed);
+    call.recv = sk_sub_side(l->c, x->packed);
+    sk_sub_start(&l->net, l->s, &call, &l->peers, x->place, x->packed);
 }
 
-static void out(sk_lead *l, void *ctx, int i)
+static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     const job *x = ctx;
@@ -75,31 +75,32 @@ static void out(sk_lead *l, void *ctx, int i)
     else if (l->mine >= 0 && l->q > 1)
         sk_copy(l->s, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len), mine);
     if (!l->epochs)
-        sk_node_scatter(l, x->packed, mine);
+        sk_hier_node_scatter(l, x->packed, mine);
     else if (l->mine >= 0)
         sk_post(l->s, x->epoch);
     else
-        sk_take(l->s, sk_lead_rank(l, l->node, 0), sk_slot(x->epoch, l->me * x->len, x->len), mine);
+        sk_take(l->s, sk_hier_leader_rank(l, l->node, 0), sk_slot(x->epoch, l->me * x->len, x->len),
+                mine);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_lead l;
+    sk_hier l;
     job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_lead_begin(&l, s, c, 1, in_epochs(c)))
+    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_epochs(c)))
         return;
     if (c->rank == c->root)
-        x.place = sk_lead_place(s, &x.row);
-    sk_lead_run(&l, &(sk_lead_phases){.in = in, .net = net, .out = out}, &x, 1);
-    sk_lead_end(&l);
+        x.place = sk_hier_place(s, &x.row);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_end(&l);
 }
 
 const sk_algo sk_scatter_leaders = {
     .name = "leaders",
     .coll = SK_SCATTER,
     .about = "blocks to one leader per node, and on to its mates; short blocks, several nodes",
-    .fits = sk_lead_fits,
-    .scratch = sk_lead_blocks_scratch,
+    .fits = sk_hier_fits,
+    .scratch = sk_hier_blocks_scratch,
     .build = build,
 };

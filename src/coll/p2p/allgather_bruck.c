@@ -5,15 +5,15 @@
  * rounds ceil(lg p)    scratch  n: the row is turned, so it needs a copy
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
     int p = c->nranks, me = c->rank;
     sk_team from_me = sk_team_all(c, me);
-    sk_row row = {.c = c, .side = SK_RECV, .shift = me};
-    sk_span place = sk_row_place(s, &row, 0, p);
-    sk_parts parts = sk_parts_row(&row, place);
+    sk_blocks row = {.c = c, .side = SK_RECV, .shift = me};
+    sk_span place = sk_blocks_place(s, &row, 0, p);
+    sk_parts parts = sk_parts_blocks(&row, place);
     sk_copy(s, sk_send_block(c, 0), sk_parts_range(&parts, 0, 1));
     for (int64_t have = 1; have < p; have *= 2) {
         int dist = (int)have, n = dist < p - dist ? dist : p - dist;
@@ -22,7 +22,7 @@ static void build(sk_sched *s, const sk_call *c)
         sk_recv(s, sk_parts_range(&parts, dist, dist + n), sk_team_rank(&from_me, dist));
     }
     sk_fence(s);
-    sk_row_out(s, &row, 0, p, place);
+    sk_blocks_unpack(s, &row, 0, p, place);
 }
 
 static void flow(sk_flow *f, const sk_call *c)
@@ -42,7 +42,7 @@ const sk_algo sk_allgather_bruck = {
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };
 
@@ -53,6 +53,6 @@ const sk_algo sk_allgatherv_bruck = {
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

@@ -6,19 +6,19 @@
  * scratch  n where the user's blocks do not follow each other
  * paper  global-collectives 4.2 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
     int p = c->nranks, me = c->rank;
     sk_team team = sk_team_all(c, 0);
-    sk_row row = {.c = c, .side = SK_RECV};
-    sk_span place = sk_row_place(s, &row, 0, p);
-    sk_parts parts = sk_parts_row(&row, place);
+    sk_blocks row = {.c = c, .side = SK_RECV};
+    sk_span place = sk_blocks_place(s, &row, 0, p);
+    sk_parts parts = sk_parts_blocks(&row, place);
     sk_copy(s, sk_send_block(c, 0), sk_parts_range(&parts, me, me + 1));
     sk_allgather_by_doubling(s, &team, &parts);
     sk_fence(s);
-    sk_row_out(s, &row, 0, p, place);
+    sk_blocks_unpack(s, &row, 0, p, place);
 }
 
 const sk_algo sk_allgather_doubling = {
@@ -27,7 +27,7 @@ const sk_algo sk_allgather_doubling = {
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
 };
 
@@ -37,6 +37,6 @@ const sk_algo sk_allgatherv_doubling = {
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
 };

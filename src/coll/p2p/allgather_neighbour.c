@@ -9,7 +9,7 @@
  * scratch  n where the user's blocks do not follow each other
  * paper  Chen et al.: Performance evaluation of allgather algorithms, HPC Asia (2005) */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 typedef struct swap {
     sk_sched *s;
@@ -82,9 +82,9 @@ static void be_fed(const swap *w)
 static void build(sk_sched *s, const sk_call *c)
 {
     int p = c->nranks, me = c->rank;
-    sk_row row = {.c = c, .side = SK_RECV};
-    sk_span place = sk_row_place(s, &row, 0, p);
-    sk_parts parts = sk_parts_row(&row, place);
+    sk_blocks row = {.c = c, .side = SK_RECV};
+    sk_span place = sk_blocks_place(s, &row, 0, p);
+    sk_parts parts = sk_parts_blocks(&row, place);
     swap w = {.s = s, .parts = &parts, .p = p, .n = p - p % 2, .me = me};
 
     sk_copy(s, sk_send_block(c, 0), sk_parts_range(&parts, me, me + 1));
@@ -93,7 +93,7 @@ static void build(sk_sched *s, const sk_call *c)
     else if (w.n > 0)
         be_fed(&w);
     sk_fence(s);
-    sk_row_out(s, &row, 0, p, place);
+    sk_blocks_unpack(s, &row, 0, p, place);
 }
 
 /* The blocks of `k` pairs, the last of them pair q, round the end. */
@@ -133,7 +133,7 @@ const sk_algo sk_allgather_neighbour = {
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };
 
@@ -143,6 +143,6 @@ const sk_algo sk_allgatherv_neighbour = {
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

@@ -3,12 +3,12 @@
  * rounds p-1                        scratch   none
  * paper  global-collectives 4.2 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_team team = sk_team_all(c, 0);
-    sk_row row = {.c = c, .side = SK_RECV};
+    sk_blocks row = {.c = c, .side = SK_RECV};
     sk_parts blocks = sk_parts_loose(&row);
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->rank));
     sk_allgather_by_ring(s, &team, &blocks);
@@ -19,7 +19,7 @@ const sk_algo sk_allgather_ring = {
     .coll = SK_ALLGATHER,
     .about = "pass blocks round a ring; long blocks",
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
 };
 
@@ -28,6 +28,6 @@ const sk_algo sk_allgatherv_ring = {
     .coll = SK_ALLGATHERV,
     .about = "pass blocks round a ring; long blocks of about the same length",
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
 };

@@ -36,7 +36,7 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c);
     sk_span result = sk_recv_elems(c, 0, n);
     sk_fold f = sk_fold_of(c, -1);
-    int member = sk_fold_member(&f, c->rank), local_rank = sk_fold_local_rank(&f, c->rank);
+    int member = sk_fold_member(&f, c->rank), local_rank = sk_fold_partner(&f, c->rank);
 
     sk_acc a = sk_acc_new(c, 0, n, result);
     a.ordered = true;
@@ -57,7 +57,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 1, sk_call_elems(c));
+    return sk_vectors_scratch(c, 1, sk_call_elems(c));
 }
 
 static void flow(sk_flow *w, const sk_call *c)
@@ -75,6 +75,6 @@ const sk_algo sk_allreduce_doubling = {
     .about = "exchange whole vectors, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

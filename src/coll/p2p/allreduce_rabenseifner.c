@@ -14,7 +14,7 @@ static void build(sk_sched *s, const sk_call *c)
     sk_span result = sk_recv_elems(c, 0, n);
     sk_acc a = sk_acc_new(c, 0, n, result);
     sk_fold f = sk_fold_of(c, -1);
-    int local_rank = sk_fold_local_rank(&f, c->rank);
+    int local_rank = sk_fold_partner(&f, c->rank);
 
     sk_fold_in(s, &f, &a);
     sk_halve_and_join(s, &f, &a, -1);
@@ -28,7 +28,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 1, sk_call_elems(c));
+    return sk_vectors_scratch(c, 1, sk_call_elems(c));
 }
 
 static void flow(sk_flow *w, const sk_call *c)
@@ -44,6 +44,6 @@ const sk_algo sk_allreduce_rabenseifner = {
     .about = "recursive halving and back; long vectors, powers of two",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

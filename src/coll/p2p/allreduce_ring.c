@@ -6,7 +6,7 @@
  * A share is combined in the order in which ranks stand on the ring, from another rank on for every
  * share: for operations that commute only. */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 #include "coll/phase/reduce.h"
 
 static bool fits(const sk_call *c)
@@ -45,7 +45,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 1, sk_call_elems(c) / c->nranks + 1);
+    return sk_vectors_scratch(c, 1, sk_call_elems(c) / c->nranks + 1);
 }
 
 const sk_algo sk_allreduce_ring = {
@@ -55,6 +55,6 @@ const sk_algo sk_allreduce_ring = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
 };

@@ -4,7 +4,7 @@
  * rounds ceil(lg p)    scratch  2 n
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 /* Slot d holds what still has to go distance d, or has come that far. In round k the slots with bit
  * k stand in runs of 2^k; the packed side has the runs one after the other. */
@@ -26,13 +26,13 @@ static void build(sk_sched *s, const sk_call *c)
     int p = c->nranks, me = c->rank;
     int64_t bytes = sk_call_bytes(c);
     sk_team from_me = sk_team_all(c, me);
-    sk_row to_send = {.c = c, .side = SK_SEND, .shift = me};
+    sk_blocks to_send = {.c = c, .side = SK_SEND, .shift = me};
     sk_span row = sk_scratch(s, (p - 1) * bytes);
     sk_span out = sk_scratch(s, p / 2 * bytes), in = sk_scratch(s, p / 2 * bytes);
     sk_parts slots = sk_parts_equal(c, row, 1, bytes);
 
     sk_copy(s, sk_send_block(c, me), sk_recv_block(c, me));
-    sk_row_in(s, &to_send, 1, p, row);
+    sk_blocks_pack(s, &to_send, 1, p, row);
     for (int k = 0; k < 31 && 1 << k < p; k++) {
         int bit = 1 << k;
         sk_fence(s);
@@ -50,7 +50,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t one = sk_room(c->nranks, sk_call_bytes(c));
+    int64_t one = sk_scratch_bytes(c->nranks, sk_call_bytes(c));
     return one > INT64_MAX / 3 ? INT64_MAX : 3 * one;
 }
 
@@ -72,6 +72,6 @@ const sk_algo sk_alltoall_bruck = {
     .about = "blocks travel by the bits of their distance, combined; short blocks",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

@@ -3,12 +3,12 @@
  * rounds as allgather_doubling    scratch  p n
  * paper  global-collectives 4.5 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t row = sk_room(c->nranks, sk_call_bytes(c));
-    return row == INT64_MAX ? row : sk_room(c->nranks, row);
+    int64_t row = sk_scratch_bytes(c->nranks, sk_call_bytes(c));
+    return row == INT64_MAX ? row : sk_scratch_bytes(c->nranks, row);
 }
 
 static bool fits(const sk_call *c)
@@ -21,11 +21,11 @@ static void build(sk_sched *s, const sk_call *c)
     int p = c->nranks, me = c->rank;
     int64_t bytes = sk_call_bytes(c), row = p * bytes;
     sk_team team = sk_team_all(c, 0);
-    sk_row mine = {.c = c, .side = SK_SEND};
+    sk_blocks mine = {.c = c, .side = SK_SEND};
     sk_span all = sk_scratch(s, p * row);
     sk_parts rows = sk_parts_equal(c, all, 0, row);
 
-    sk_row_in(s, &mine, 0, p, sk_parts_range(&rows, me, me + 1));
+    sk_blocks_pack(s, &mine, 0, p, sk_parts_range(&rows, me, me + 1));
     sk_allgather_by_doubling(s, &team, &rows);
     sk_fence(s);
     for (int i = 0; i < p; i++)
@@ -40,6 +40,6 @@ const sk_algo sk_alltoall_doubling = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
 };

@@ -4,7 +4,7 @@
  * rounds p-1    scratch  n when in place
  * paper  global-collectives 4.5 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {

@@ -6,7 +6,7 @@
  * rounds ceil((p-1) / 32)    scratch  n when in place
  * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with the order mended */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 enum { WINDOW = 32 };
 

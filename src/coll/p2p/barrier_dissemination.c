@@ -28,6 +28,6 @@ const sk_algo sk_barrier_dissemination = {
     .coll = SK_BARRIER,
     .about = "signals to ranks at doubling distances; any number of ranks",
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

@@ -3,7 +3,7 @@
  * rounds ceil(lg p)                     scratch   none
  * paper  global-collectives 4.3 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -20,6 +20,6 @@ const sk_algo sk_bcast_binomial = {
     .coll = SK_BCAST,
     .about = "the whole message down a binomial tree; short messages",
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message,
 };

@@ -2,7 +2,7 @@
  * cost   (p-2 + m)(alpha + n/m beta) for m segments    good for  very long messages, few ranks
  * rounds m at the ends, m+1 between    scratch  n where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 enum { SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };
 
@@ -45,6 +45,6 @@ const sk_algo sk_bcast_chain = {
     .about = "segments of 64 KiB down a chain of ranks; very long messages, few ranks",
     .scratch = sk_message_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

@@ -5,7 +5,7 @@
  * scratch  n where the user's type is not contiguous
  * paper  global-collectives 4.3 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -29,6 +29,6 @@ const sk_algo sk_bcast_scatter_doubling = {
     .about = "binomial scatter, then recursive-doubling allgather; long messages, 8 ranks and more",
     .scratch = sk_message_scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

@@ -4,7 +4,7 @@
  * rounds ceil(lg p) + p-1    scratch  n where the user's type is not contiguous
  * paper  global-collectives 4.3; van de Geijn et al. */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -28,6 +28,6 @@ const sk_algo sk_bcast_scatter_ring = {
     .about = "binomial scatter, then ring allgather; very long messages",
     .scratch = sk_message_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

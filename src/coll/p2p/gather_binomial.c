@@ -3,17 +3,17 @@
  * rounds ceil(lg p)    scratch  n/2 inside the tree; at the root only what comes round the end
  * paper  global-collectives 4.1 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build_root(sk_sched *s, const sk_call *c, sk_tree *tree)
 {
-    sk_row row = {.c = c, .side = SK_RECV, .shift = c->root};
-    sk_copy(s, sk_send_block(c, 0), sk_row_block(&row, 0));
+    sk_blocks row = {.c = c, .side = SK_RECV, .shift = c->root};
+    sk_copy(s, sk_send_block(c, 0), sk_blocks_get(&row, 0));
     for (int i = 0; i < tree->nkids; i++)
-        tree->kid[i].at = sk_row_place(s, &row, tree->kid[i].lo, tree->kid[i].hi);
+        tree->kid[i].at = sk_blocks_place(s, &row, tree->kid[i].lo, tree->kid[i].hi);
     sk_tree_up(s, tree);
     for (int i = 0; i < tree->nkids; i++)
-        sk_row_out(s, &row, tree->kid[i].lo, tree->kid[i].hi, tree->kid[i].at);
+        sk_blocks_unpack(s, &row, tree->kid[i].lo, tree->kid[i].hi, tree->kid[i].at);
 }
 
 static void build_other(sk_sched *s, const sk_call *c, sk_tree *tree)
@@ -43,6 +43,6 @@ const sk_algo sk_gather_binomial = {
     .about = "blocks up a binomial tree; short and medium blocks",
     .scratch = sk_tree_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_blocks,
 };

@@ -8,7 +8,7 @@
  *        takes all large blocks first, and nobody has to wait for anything before sending its own.
  * paper  global-collectives 4.1.2, where it is left as an idea */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 /* One at a time: packets are appended, and so stand in rising order of members. */
 static void recv_kids(sk_sched *s, const sk_tree *tree, int packet)
@@ -21,22 +21,22 @@ static void recv_kids(sk_sched *s, const sk_tree *tree, int packet)
 
 static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
 {
-    sk_row row = {.c = c, .side = SK_RECV, .shift = c->root};
-    int packet = sk_ride_packet_known(s, &row, 1, team->n);
-    sk_copy(s, sk_send_block(c, 0), sk_row_block(&row, 0));
+    sk_blocks row = {.c = c, .side = SK_RECV, .shift = c->root};
+    int packet = sk_ride_packet_of(s, &row, 1, team->n);
+    sk_copy(s, sk_send_block(c, 0), sk_blocks_get(&row, 0));
     for (int i = 1; i < team->n; i++)
-        if (!sk_rides(sk_row_block(&row, i)))
-            sk_recv(s, sk_row_block(&row, i), sk_team_rank(team, i));
+        if (!sk_rides(sk_blocks_get(&row, i)))
+            sk_recv(s, sk_blocks_get(&row, i), sk_team_rank(team, i));
     recv_kids(s, tree, packet);
     for (int i = 1; i < team->n; i++)
-        if (sk_rides(sk_row_block(&row, i)))
-            sk_get(s, packet, i, sk_row_block(&row, i));
+        if (sk_rides(sk_blocks_get(&row, i)))
+            sk_get(s, packet, i, sk_blocks_get(&row, i));
 }
 
 static void build_other(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
 {
     sk_span mine = sk_send_block(c, 0);
-    int packet = sk_ride_packet_unknown(s, tree);
+    int packet = sk_ride_packet_any(s, tree);
     if (sk_rides(mine)) {
         sk_put(s, packet, team->me, mine);
         sk_fence(s);
@@ -63,6 +63,6 @@ const sk_algo sk_gatherv_binomial = {
     .about = "small blocks up a binomial tree with their sizes, large ones direct; short blocks",
     .scratch = sk_ride_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message, /* sizes are not known to all */
 };

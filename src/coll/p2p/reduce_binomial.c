@@ -42,7 +42,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 2, sk_call_elems(c));
+    return sk_vectors_scratch(c, 2, sk_call_elems(c));
 }
 
 /* Where the value of a group stands. */
@@ -65,6 +65,6 @@ const sk_algo sk_reduce_binomial = {
     .about = "merge neighbouring groups up a tree; short vectors",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

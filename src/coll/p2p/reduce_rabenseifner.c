@@ -19,7 +19,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 2, sk_call_elems(c));
+    return sk_vectors_scratch(c, 2, sk_call_elems(c));
 }
 
 static void flow(sk_flow *w, const sk_call *c)
@@ -35,6 +35,6 @@ const sk_algo sk_reduce_rabenseifner = {
     .about = "recursive halving, then gather; long vectors",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

@@ -30,7 +30,7 @@ static stretch needed(const sk_call *c, const sk_fold *f, int member, int period
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_fold f = sk_fold_of(c, -1);
-    int me = c->rank, member = sk_fold_member(&f, me), local_rank = sk_fold_local_rank(&f, me);
+    int me = c->rank, member = sk_fold_member(&f, me), local_rank = sk_fold_partner(&f, me);
     sk_span result = sk_recv_elems(c, 0, sk_block_count(c, me));
     sk_acc a = sk_acc_blocks(s, c);
 
@@ -60,7 +60,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, 2, sk_call_elems(c));
+    return sk_vectors_scratch(c, 2, sk_call_elems(c));
 }
 
 static int64_t bytes_needed(const sk_flow *w, const sk_fold *f, int member, int period)
@@ -87,7 +87,7 @@ const sk_algo sk_reduce_scatter_doubling = {
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };
 
@@ -97,6 +97,6 @@ const sk_algo sk_reduce_scatter_block_doubling = {
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

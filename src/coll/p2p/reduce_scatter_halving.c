@@ -131,7 +131,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_vectors_room(c, c->rename ? 3 : 2, sk_call_elems(c)); /* one for the input */
+    return sk_vectors_scratch(c, c->rename ? 3 : 2, sk_call_elems(c)); /* one for the input */
 }
 
 static void flow(sk_flow *f, const sk_call *c)
@@ -157,7 +157,7 @@ const sk_algo sk_reduce_scatter_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };
 
@@ -168,6 +168,6 @@ const sk_algo sk_reduce_scatter_block_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
-    .wants = SK_WANTS_ROUND_ROBIN,
+    .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
 };

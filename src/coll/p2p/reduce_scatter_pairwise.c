@@ -45,7 +45,7 @@ static int64_t scratch(const sk_call *c)
     for (int i = 0; i < c->nranks; i++)
         if (most < sk_block_count(c, i))
             most = sk_block_count(c, i);
-    return sk_vectors_room(c, 4, most);
+    return sk_vectors_scratch(c, 4, most);
 }
 
 const sk_algo sk_reduce_scatter_pairwise = {

@@ -26,7 +26,7 @@ const sk_algo sk_scan_doubling = {
     .name = "doubling",
     .coll = SK_SCAN,
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
-    .scratch = sk_prefix_room,
+    .scratch = sk_prefix_scratch,
     .build = build,
 };
 
@@ -34,6 +34,6 @@ const sk_algo sk_exscan_doubling = {
     .name = "doubling",
     .coll = SK_EXSCAN,
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
-    .scratch = sk_prefix_room,
+    .scratch = sk_prefix_scratch,
     .build = build,
 };

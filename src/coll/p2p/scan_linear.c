@@ -19,7 +19,7 @@ const sk_algo sk_scan_linear = {
     .name = "linear",
     .coll = SK_SCAN,
     .about = "a chain; few ranks, or calls back to back",
-    .scratch = sk_prefix_room,
+    .scratch = sk_prefix_scratch,
     .build = build,
 };
 
@@ -27,6 +27,6 @@ const sk_algo sk_exscan_linear = {
     .name = "linear",
     .coll = SK_EXSCAN,
     .about = "a chain; few ranks, or calls back to back",
-    .scratch = sk_prefix_room,
+    .scratch = sk_prefix_scratch,
     .build = build,
 };

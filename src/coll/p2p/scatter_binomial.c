@@ -3,16 +3,16 @@
  * rounds ceil(lg p)    scratch  n/2 inside the tree; at the root only what goes round the end
  * paper  global-collectives 4.1 */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void build_root(sk_sched *s, const sk_call *c, sk_tree *tree)
 {
-    sk_row row = {.c = c, .side = SK_SEND, .shift = c->root};
-    sk_copy(s, sk_row_block(&row, 0), sk_recv_block(c, 0));
+    sk_blocks row = {.c = c, .side = SK_SEND, .shift = c->root};
+    sk_copy(s, sk_blocks_get(&row, 0), sk_recv_block(c, 0));
     for (int i = 0; i < tree->nkids; i++) {
         sk_edge *e = &tree->kid[i];
-        e->at = sk_row_place(s, &row, e->lo, e->hi);
-        sk_row_in(s, &row, e->lo, e->hi, e->at);
+        e->at = sk_blocks_place(s, &row, e->lo, e->hi);
+        sk_blocks_pack(s, &row, e->lo, e->hi, e->at);
     }
     sk_tree_down(s, tree);
 }
@@ -44,6 +44,6 @@ const sk_algo sk_scatter_binomial = {
     .about = "blocks down a binomial tree; short and medium blocks",
     .scratch = sk_tree_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_blocks,
 };

@@ -8,7 +8,7 @@
  * order  between the root and one of its kids the packet comes before the large block
  * paper  global-collectives 4.1.2, where it is left as an idea */
 #include "coll/algo.h"
-#include "coll/phase/phases.h"
+#include "coll/phase/p2p.h"
 
 static void send_kids(sk_sched *s, const sk_tree *tree, int packet)
 {
@@ -20,23 +20,23 @@ static void send_kids(sk_sched *s, const sk_tree *tree, int packet)
 
 static void build_root(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
 {
-    sk_row row = {.c = c, .side = SK_SEND, .shift = c->root};
-    int packet = sk_ride_packet_known(s, &row, 1, team->n);
+    sk_blocks row = {.c = c, .side = SK_SEND, .shift = c->root};
+    int packet = sk_ride_packet_of(s, &row, 1, team->n);
     for (int i = 1; i < team->n; i++)
-        if (sk_rides(sk_row_block(&row, i)))
-            sk_put(s, packet, i, sk_row_block(&row, i));
+        if (sk_rides(sk_blocks_get(&row, i)))
+            sk_put(s, packet, i, sk_blocks_get(&row, i));
     sk_fence(s);
     send_kids(s, tree, packet);
     for (int i = 1; i < team->n; i++)
-        if (!sk_rides(sk_row_block(&row, i)))
-            sk_send(s, sk_row_block(&row, i), sk_team_rank(team, i));
-    sk_copy(s, sk_row_block(&row, 0), sk_recv_block(c, 0));
+        if (!sk_rides(sk_blocks_get(&row, i)))
+            sk_send(s, sk_blocks_get(&row, i), sk_team_rank(team, i));
+    sk_copy(s, sk_blocks_get(&row, 0), sk_recv_block(c, 0));
 }
 
 static void build_other(sk_sched *s, const sk_call *c, const sk_team *team, const sk_tree *tree)
 {
     sk_span mine = sk_recv_block(c, 0);
-    int packet = sk_ride_packet_unknown(s, tree);
+    int packet = sk_ride_packet_any(s, tree);
     sk_packet_recv(s, packet, tree->up.rank);
     if (tree->nkids > 0) /* the kids must not wait for my large block */
         sk_fence(s);
@@ -66,6 +66,6 @@ const sk_algo sk_scatterv_binomial = {
     .about = "small blocks down a binomial tree with their sizes, large ones direct; short blocks",
     .scratch = sk_ride_scratch,
     .build = build,
-    .wants = SK_WANTS_SEQUENTIAL,
+    .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message, /* sizes are not known to all */
 };

@@ -1,6 +1,6 @@
 #include "coll/phase/reduce.h"
 
-#include "coll/phase/row.h"
+#include "coll/phase/blocks.h"
 
 sk_span sk_elems_cut(const sk_call *c, sk_span s, int64_t first, int64_t n)
 {
@@ -40,13 +40,13 @@ sk_span sk_blocks_input(sk_sched *s, const sk_call *c)
     return all;
 }
 
-int64_t sk_vectors_room(const sk_call *c, int vectors, int64_t n)
+int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n)
 {
     const sk_type *t = &c->types[c->send.type];
     int64_t step = t->extent < 0 ? -t->extent : t->extent;
     if (step < t->true_extent)
         step = t->true_extent;
-    return sk_room(vectors, sk_room(n, step));
+    return sk_scratch_bytes(vectors, sk_scratch_bytes(n, step));
 }
 
 sk_acc sk_acc_none(const sk_call *c, int64_t n, sk_span home)
@@ -129,7 +129,7 @@ int sk_fold_first(const sk_fold *f, int member)
     return member < pairs ? 2 * member : member + pairs;
 }
 
-int sk_fold_local_rank(const sk_fold *f, int rank)
+int sk_fold_partner(const sk_fold *f, int rank)
 {
     return rank < 2 * (f->p - f->q) ? rank ^ 1 : -1;
 }
@@ -137,12 +137,12 @@ int sk_fold_local_rank(const sk_fold *f, int rank)
 int sk_fold_rank(const sk_fold *f, int member)
 {
     int low = sk_fold_first(f, member);
-    return sk_fold_local_rank(f, low) >= 0 && f->stay == low + 1 ? low + 1 : low;
+    return sk_fold_partner(f, low) >= 0 && f->stay == low + 1 ? low + 1 : low;
 }
 
 int sk_fold_member(const sk_fold *f, int rank)
 {
-    int member = sk_fold_local_rank(f, rank) >= 0 ? rank / 2 : rank - (f->p - f->q);
+    int member = sk_fold_partner(f, rank) >= 0 ? rank / 2 : rank - (f->p - f->q);
     return sk_fold_rank(f, member) == rank ? member : -1;
 }
 
@@ -154,7 +154,7 @@ void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes)
 
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)
 {
-    int me = a->c->rank, local_rank = sk_fold_local_rank(f, me);
+    int me = a->c->rank, local_rank = sk_fold_partner(f, me);
     if (local_rank < 0)
         return;
     if (sk_fold_member(f, me) < 0) {
@@ -166,4 +166,134 @@ void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)
         sk_acc_add(s, a, 0, a->n, me < local_rank);
     }
     sk_fence(s);
+}
+
+/* ---- recursive halving and back ---- */
+
+typedef struct halving {
+    sk_sched *s;
+    const sk_fold *f;
+    sk_acc *a;
+    int member, to;
+    sk_span whole; /* where this member's parts are joined */
+} halving;
+
+typedef struct range {
+    int64_t first, n;
+} range;
+
+static sk_span cut(const halving *h, sk_span s, range r)
+{
+    return sk_elems_cut(h->a->c, s, r.first, r.n);
+}
+
+static void give_half(halving *h, int peer, range keep, range give, bool mine_left)
+{
+    sk_span from = h->a->at;
+    sk_acc_ready(h->s, h->a, keep.first, keep.n, mine_left);
+    sk_send(h->s, cut(h, from, give), peer);
+    sk_recv(h->s, cut(h, sk_acc_in(h->s, h->a), keep), peer);
+    sk_fence(h->s);
+    sk_acc_add(h->s, h->a, keep.first, keep.n, mine_left);
+    sk_fence(h->s);
+}
+
+/* Towards one member: whoever differs from it in this bit sends all it has, and is done. */
+static void join_half(halving *h, int peer, range keep, range give, int bit)
+{
+    int off = h->to < 0 ? 0 : h->member ^ h->to;
+    if (off >= 2 * bit)
+        return;
+    if (h->to < 0 || (off & bit))
+        sk_send(h->s, cut(h, h->whole, keep), peer);
+    if (!(off & bit))
+        sk_recv(h->s, cut(h, h->whole, give), peer);
+    sk_fence(h->s);
+}
+
+static void halve(halving *h, int bit, range all)
+{
+    if (bit == h->f->q) {
+        h->whole = h->a->at;
+        if (h->to < 0 || h->to == h->member) {
+            h->whole = sk_recv_elems(h->a->c, 0, h->a->n);
+            sk_copy(h->s, cut(h, h->a->at, all), cut(h, h->whole, all));
+            sk_fence(h->s);
+        }
+        return;
+    }
+    bool low = !(h->member & bit);
+    int peer = sk_fold_rank(h->f, h->member ^ bit);
+    range lower = {all.first, all.n / 2}, upper = {all.first + all.n / 2, all.n - all.n / 2};
+    range keep = low ? lower : upper, give = low ? upper : lower;
+    give_half(h, peer, keep, give, low);
+    halve(h, 2 * bit, keep);
+    join_half(h, peer, keep, give, bit);
+}
+
+void sk_halve_and_join_flow(sk_flow *w, const sk_fold *f, int to)
+{
+    for (int bit = 1; bit < f->q; bit *= 2)
+        for (int i = 0; i < f->q; i++) {
+            int off = i ^ to, half = f->q / (2 * bit);
+            bool joins = to < 0 || (off < 2 * bit && (off & bit)); /* sends its half back, too */
+            sk_flow_pass(w, sk_fold_rank(f, i), sk_fold_rank(f, i ^ bit), 1 + joins,
+                         (int64_t)half * (1 + joins));
+        }
+}
+
+void sk_halve_and_join(sk_sched *s, const sk_fold *f, sk_acc *a, int to)
+{
+    int member = sk_fold_member(f, a->c->rank);
+    if (member < 0)
+        return;
+    halving h = {.s = s, .f = f, .a = a, .member = member, .to = to};
+    halve(&h, 1, (range){0, a->n});
+}
+
+/* ---- prefixes ---- */
+
+sk_prefix sk_prefix_new(sk_sched *s, const sk_call *c)
+{
+    int64_t n = sk_call_elems(c);
+    sk_span none = {0}, result = sk_recv_elems(c, 0, n);
+    sk_prefix x = {.exclusive = c->coll == SK_EXSCAN};
+    if (!x.exclusive) {
+        x.with = sk_acc_new(c, 0, n, result);
+        return x;
+    }
+    x.with = sk_acc_new(c, 0, n, none);
+    x.without = sk_acc_none(c, n, result);
+    /* An operand serves both values, so it must stay as it came: only the right operand may be
+     * written. And in place the input is lost when the first operand comes in. */
+    x.with.ordered = x.without.ordered = true;
+    if (c->rank > 0 && c->rank < c->nranks - 1) {
+        sk_acc_ready(s, &x.with, 0, n, false);
+        sk_fence(s);
+    }
+    return x;
+}
+
+void sk_prefix_take(sk_sched *s, sk_prefix *x, int peer, bool more)
+{
+    sk_acc *a = x->exclusive ? &x->without : &x->with;
+    sk_acc_ready(s, a, 0, a->n, false);
+    sk_span in = sk_acc_in(s, a);
+    sk_recv(s, in, peer);
+    sk_fence(s);
+    sk_acc_add(s, a, 0, a->n, false);
+    if (x->exclusive && more)
+        sk_reduce(s, in, x->with.at);
+    sk_fence(s);
+}
+
+void sk_prefix_end(sk_sched *s, const sk_prefix *x)
+{
+    if (!x->exclusive)
+        sk_copy(s, x->with.at, sk_recv_elems(x->with.c, 0, x->with.n));
+}
+
+int64_t sk_prefix_scratch(const sk_call *c)
+{
+    return sk_vectors_scratch(c, c->coll == SK_EXSCAN ? 2 : 1, sk_call_elems(c));
 }

@@ -23,7 +23,7 @@ int64_t sk_block_count(const sk_call *c, int i);
 sk_span sk_blocks_input(sk_sched *s, const sk_call *c);
 
 /* Upper bound of the scratch that `vectors` vectors of n elements of the call's type take. */
-int64_t sk_vectors_room(const sk_call *c, int vectors, int64_t n);
+int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n);
 
 /* ---- a running value ----
  * Use: sk_acc_ready, then in one round with a send of `at` receive into sk_acc_in, fence,
@@ -66,9 +66,9 @@ typedef struct sk_fold {
 
 sk_fold sk_fold_of(const sk_call *c, int stay);
 int sk_fold_rank(const sk_fold *f, int member);
-int sk_fold_member(const sk_fold *f, int rank);     /* -1: handed over */
-int sk_fold_local_rank(const sk_fold *f, int rank); /* the other of the pair; -1: not in a pair */
-int sk_fold_first(const sk_fold *f, int member);    /* the lowest rank it stands for; member <= q */
+int sk_fold_member(const sk_fold *f, int rank);  /* -1: handed over */
+int sk_fold_partner(const sk_fold *f, int rank); /* the other of the pair; -1: not in a pair */
+int sk_fold_first(const sk_fold *f, int member); /* the lowest rank it stands for; member <= q */
 
 /* Hand over, or take over and combine; ends with a fence. One round. */
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a);
@@ -101,6 +101,6 @@ void sk_prefix_take(sk_sched *s, sk_prefix *x, int peer, bool more);
 void sk_prefix_end(sk_sched *s, const sk_prefix *x);
 
 /* Upper bound of its scratch. */
-int64_t sk_prefix_room(const sk_call *c);
+int64_t sk_prefix_scratch(const sk_call *c);
 
 #endif

@@ -5,38 +5,38 @@
  * steps  3 by way of the common slot; otherwise p+1 for each chunk
  * scratch  the blocks, where they are cut and the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 /* Short blocks stand together in the order of ranks, where the receive buffer wants them, too. */
-static void build_common(sk_sched *s, const sk_call *c, const sk_row *all, int64_t bytes)
+static void build_common(sk_sched *s, const sk_call *c, const sk_blocks *all, int64_t bytes)
 {
     sk_span mine = sk_send_block(c, 0);
     int epoch = sk_epoch(s, bytes, true);
-    sk_copy(s, mine, sk_common(epoch, sk_row_bytes(all, 0, c->rank), mine.len));
+    sk_copy(s, mine, sk_common(epoch, sk_blocks_bytes(all, 0, c->rank), mine.len));
     sk_fence(s);
     sk_post(s, epoch);
-    sk_row_take(s, all, 0, c->nranks, -1, sk_common(epoch, 0, bytes));
+    sk_blocks_take(s, all, 0, c->nranks, -1, sk_common(epoch, 0, bytes));
 }
 
 /* The part of a block that this epoch holds; short blocks end before others. */
-static sk_span part_of(const sk_call *c, sk_span block, sk_hand h)
+static sk_span part_of(const sk_call *c, sk_span block, sk_chunk h)
 {
     int64_t left = block.len > h.from ? block.len - h.from : 0;
     return sk_span_cut(c->types, block, h.from < block.len ? h.from : 0,
                        left < h.len ? left : h.len);
 }
 
-static void build_slots(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_slots(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     sk_span user = sk_send_block(c, 0), mine = user;
     if (deal->cuts > 1) {
-        mine = sk_share_plain(s, c, user);
-        sk_others_loosen(s, &from, false);
+        mine = sk_intra_contiguous(s, c, user);
+        sk_others_make_copy(s, &from, false);
     }
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
-        sk_hand h = sk_deal_hand(deal, k);
+        sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, true);
         sk_span part = part_of(c, mine, h);
         sk_copy(s, part, sk_slot(epoch, 0, part.len));
@@ -44,14 +44,14 @@ static void build_slots(sk_sched *s, const sk_call *c, const sk_deal *deal)
         sk_post(s, epoch);
         if (k == 0)
             sk_copy(s, user, sk_recv_block(c, c->rank));
-        sk_share_meet(s, c, epoch);
+        sk_intra_await_all(s, c, epoch);
         for (int i = 0; i < from.n; i++) {
             sk_span to = part_of(c, sk_others_block(&from, i), h);
             sk_take(s, sk_others_rank(&from, i), sk_slot(epoch, 0, to.len), to);
         }
     }
     sk_fence(s);
-    sk_others_out(s, &from);
+    sk_others_unpack(s, &from);
 }
 
 static int64_t longest(const sk_call *c)
@@ -66,10 +66,10 @@ static int64_t longest(const sk_call *c)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_row all = {.c = c, .side = SK_RECV};
-    int64_t bytes = sk_row_bytes(&all, 0, c->nranks);
-    sk_deal deal = sk_deal_out(c, 1, longest(c));
-    if (bytes > 0 && sk_share_common(c, bytes))
+    sk_blocks all = {.c = c, .side = SK_RECV};
+    int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
+    sk_chunking deal = sk_chunking_of(c, 1, longest(c));
+    if (bytes > 0 && sk_intra_use_common(c, bytes))
         build_common(s, c, &all, bytes);
     else
         build_slots(s, c, &deal);
@@ -77,17 +77,17 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_row all = {.c = c, .side = SK_RECV};
-    sk_deal deal = sk_deal_out(c, 1, longest(c));
-    int64_t bytes = sk_row_bytes(&all, 0, c->nranks);
-    return deal.cuts > 1 ? sk_share_scratch(1, bytes) + sk_share_scratch(1, deal.block) : 0;
+    sk_blocks all = {.c = c, .side = SK_RECV};
+    sk_chunking deal = sk_chunking_of(c, 1, longest(c));
+    int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
+    return deal.cuts > 1 ? sk_intra_scratch(1, bytes) + sk_intra_scratch(1, deal.block) : 0;
 }
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "all blocks through shared memory to all, in chunks; one node",                   \
-        .fits = sk_share_fits, .scratch = scratch, .build = build,                                 \
+        .fits = sk_intra_fits, .scratch = scratch, .build = build,                                 \
     }
 
 const sk_algo sk_allgather_shm = SHARED(SK_ALLGATHER);

@@ -4,28 +4,29 @@
  * epochs  1    steps  p+3
  * scratch  the blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     sk_span user = sk_send_block(c, 0);
-    sk_others_loosen(s, &from, false);
+    sk_others_make_copy(s, &from, false);
     int epoch = sk_epoch(s, SK_EXPORT_BYTES, true);
-    sk_share_export(s, epoch, sk_share_plain(s, c, user));
+    sk_intra_export(s, epoch, sk_intra_contiguous(s, c, user));
     sk_copy(s, user, sk_recv_block(c, c->rank));
-    sk_share_meet(s, c, epoch);
+    sk_intra_await_all(s, c, epoch);
     for (int i = 0; i < from.n; i++)
-        sk_read(s, sk_others_rank(&from, i), sk_share_place(epoch), 0, sk_others_block(&from, i));
-    sk_share_quiesce(s, epoch);
-    sk_others_out(s, &from);
+        sk_read(s, sk_others_rank(&from, i), sk_intra_exported(epoch), 0,
+                sk_others_block(&from, i));
+    sk_intra_quiesce(s, epoch);
+    sk_others_unpack(s, &from);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_row all = {.c = c, .side = SK_RECV};
-    int64_t bytes = sk_row_bytes(&all, 0, c->nranks);
-    return sk_share_scratch(1, bytes) + sk_share_scratch(1, 1); /* rounded up twice */
+    sk_blocks all = {.c = c, .side = SK_RECV};
+    int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
+    return sk_intra_scratch(1, bytes) + sk_intra_scratch(1, 1); /* rounded up twice */
 }
 
 #define SINGLE_COPY(COLL)                                                                          \

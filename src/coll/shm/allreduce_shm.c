@@ -4,11 +4,11 @@
  * epochs  1; long: 2 for each chunk    steps  3; long: 5 for each chunk
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
 #include "coll/algo.h"
-#include "coll/phase/share_reduce.h"
+#include "coll/phase/intra_reduce.h"
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_reduces(c, 1);
+    return sk_intra_reduce_fits(c, 1);
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -16,11 +16,11 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c);
     if (sk_call_bytes(c) == 0)
         return;
-    if (!sk_share_short(c)) {
-        sk_share_by_parts(s, c, -1);
+    if (!sk_intra_is_short(c)) {
+        sk_intra_reduce_by_parts(s, c, -1);
         return;
     }
-    int epoch = sk_share_vector(s, c, true);
+    int epoch = sk_intra_post_vector(s, c, true);
     sk_join_local(s, sk_elems_slot(c, epoch, 0, n), sk_recv_elems(c, 0, n));
 }
 

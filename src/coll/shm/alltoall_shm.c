@@ -8,10 +8,10 @@
  * Several epochs hold whole blocks for one rank after the other, from the next one on, not a part of
  * each block: long stretches, and nothing is cut that need not be. */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 /* The i-th rank after me has me as its (p-2-i)th. */
-static void empty(sk_sched *s, const sk_others *from, sk_hand h, int epoch)
+static void empty(sk_sched *s, const sk_others *from, sk_chunk h, int epoch)
 {
     for (int k = h.hi - 1; k >= h.lo; k--) {
         int i = from->n - 1 - k;
@@ -22,41 +22,41 @@ static void empty(sk_sched *s, const sk_others *from, sk_hand h, int epoch)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     sk_others to = sk_others_of(c, SK_SEND, c->rank), from = sk_others_of(c, SK_RECV, c->rank);
     if (deal.cuts > 1)
-        sk_others_loosen(s, &from, false);
+        sk_others_make_copy(s, &from, false);
     if (deal.cuts > 1 || (c->in_place && deal.nturns > 1))
-        sk_others_loosen(s, &to, c->in_place);
-    sk_others_in(s, &to);
+        sk_others_make_copy(s, &to, c->in_place);
+    sk_others_pack(s, &to);
     sk_fence(s);
     for (int64_t k = 0; k < deal.nturns; k++) {
-        sk_hand h = sk_deal_hand(&deal, k);
+        sk_chunk h = sk_chunking_get(&deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, true);
-        sk_others_deal(s, &to, &deal, h, epoch);
+        sk_others_fill(s, &to, &deal, h, epoch);
         sk_fence(s);
         sk_post(s, epoch);
         if (k == 0)
             sk_copy(s, sk_send_block(c, c->rank), sk_recv_block(c, c->rank));
-        sk_share_meet(s, c, epoch);
+        sk_intra_await_all(s, c, epoch);
         empty(s, &from, h, epoch);
     }
     sk_fence(s);
-    sk_others_out(s, &from);
+    sk_others_unpack(s, &from);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     int64_t copies = deal.cuts > 1 ? 2 : c->in_place && deal.nturns > 1;
-    return sk_share_scratch(copies * deal.n, deal.block);
+    return sk_intra_scratch(copies * deal.n, deal.block);
 }
 
 const sk_algo sk_alltoall_shm = {
     .name = "shm",
     .coll = SK_ALLTOALL,
     .about = "all blocks through shared memory, in chunks; one node, short and medium blocks",
-    .fits = sk_share_fits,
+    .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
 };

@@ -3,7 +3,7 @@
  * epochs  1    steps  p+3
  * scratch  what is sent, in place; all blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -11,21 +11,21 @@ static void build(sk_sched *s, const sk_call *c)
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     if (block == 0)
         return;
-    sk_others_loosen(s, &from, false);
+    sk_others_make_copy(s, &from, false);
     int epoch = sk_epoch(s, SK_EXPORT_BYTES, true);
-    sk_share_export(s, epoch, sk_share_plain_row(s, c));
+    sk_intra_export(s, epoch, sk_intra_contiguous_sends(s, c));
     sk_copy(s, sk_send_block(c, c->rank), sk_recv_block(c, c->rank));
-    sk_share_meet(s, c, epoch);
+    sk_intra_await_all(s, c, epoch);
     for (int i = 0; i < from.n; i++)
-        sk_read(s, sk_others_rank(&from, i), sk_share_place(epoch), c->rank * block,
+        sk_read(s, sk_others_rank(&from, i), sk_intra_exported(epoch), c->rank * block,
                 sk_others_block(&from, i));
-    sk_share_quiesce(s, epoch);
-    sk_others_out(s, &from);
+    sk_intra_quiesce(s, epoch);
+    sk_others_unpack(s, &from);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_share_scratch(2 * (int64_t)c->nranks - 1, sk_call_bytes(c));
+    return sk_intra_scratch(2 * (int64_t)c->nranks - 1, sk_call_bytes(c));
 }
 
 const sk_algo sk_alltoall_single_copy = {

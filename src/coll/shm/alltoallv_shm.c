@@ -4,26 +4,26 @@
  * epochs  1    steps  2 for each block, and 2 or 3
  * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 /* Slots, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
 enum { NEAR = 48 };
 
 static int64_t cell_size(const sk_call *c)
 {
-    return sk_cell_size(c, c->nranks - 1, SK_SHARE_CELL);
+    return sk_cell_size(c, c->nranks - 1, SK_INTRA_CELL);
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_fits(c) && cell_size(c) > 0;
+    return sk_intra_fits(c) && cell_size(c) > 0;
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
     sk_cells x = {.nslots = n, .cell = n - 1, .size = {cell_size(c)}};
-    x.intra = c->direct ? 0 : NEAR * c->room / n;
+    x.intra = c->direct ? 0 : NEAR * c->slot_bytes / n;
     x.out = (sk_cell_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
     x.in = (sk_cell_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
     sk_cells_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));

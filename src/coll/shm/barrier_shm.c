@@ -2,7 +2,7 @@
  * cost   one epoch without data    good for  one node
  * steps  2                        scratch   none */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -15,6 +15,6 @@ const sk_algo sk_barrier_shm = {
     .name = "shm",
     .coll = SK_BARRIER,
     .about = "all say in shared memory that they have come; one node",
-    .fits = sk_share_fits,
+    .fits = sk_intra_fits,
     .build = build,
 };

@@ -5,19 +5,19 @@
  *
  * Only the root posts, so it is gone before the others have come. */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_span user = sk_recv_block(c, 0);
-    sk_deal deal = sk_deal_out(c, 1, user.len);
-    sk_span message = deal.cuts > 1 ? sk_bytes_place(s, c, user) : user;
+    sk_chunking deal = sk_chunking_of(c, 1, user.len);
+    sk_span message = deal.cuts > 1 ? sk_contiguous_place(s, c, user) : user;
     bool root = c->rank == c->root;
     if (root)
         sk_copy(s, user, message);
     sk_fence(s);
     for (int64_t k = 0; k < deal.nturns; k++) {
-        sk_hand h = sk_deal_hand(&deal, k);
+        sk_chunk h = sk_chunking_get(&deal, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_span part = sk_span_cut(c->types, message, h.from, h.len),
                 slot = sk_slot(epoch, 0, h.len);
@@ -35,15 +35,15 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_share_scratch(1, deal.block) : 0;
+    sk_chunking deal = sk_chunking_of(c, 1, sk_call_bytes(c));
+    return deal.cuts > 1 ? sk_intra_scratch(1, deal.block) : 0;
 }
 
 const sk_algo sk_bcast_shm = {
     .name = "shm",
     .coll = SK_BCAST,
     .about = "the root's message through shared memory, in chunks; one node",
-    .fits = sk_share_fits,
+    .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
 };

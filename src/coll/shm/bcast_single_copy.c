@@ -3,7 +3,7 @@
  * epochs  1    steps  3
  * scratch  the message, where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -12,19 +12,19 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     int epoch = sk_epoch(s, SK_EXPORT_BYTES, false);
     if (c->rank == c->root) {
-        sk_share_export(s, epoch, sk_share_plain(s, c, user));
-        sk_share_quiesce(s, epoch);
+        sk_intra_export(s, epoch, sk_intra_contiguous(s, c, user));
+        sk_intra_quiesce(s, epoch);
         return;
     }
-    sk_span place = sk_bytes_place(s, c, user);
-    sk_read(s, c->root, sk_share_place(epoch), 0, place);
+    sk_span place = sk_contiguous_place(s, c, user);
+    sk_read(s, c->root, sk_intra_exported(epoch), 0, place);
     sk_fence(s);
     sk_copy(s, place, user);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_share_scratch(1, sk_call_bytes(c));
+    return sk_intra_scratch(1, sk_call_bytes(c));
 }
 
 const sk_algo sk_bcast_single_copy = {

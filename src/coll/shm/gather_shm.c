@@ -6,7 +6,7 @@
  *
  * Nobody but the root waits for anything. */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 /* Short blocks stand together, so that the root waits once and takes them in a step or two. */
 static void build_common(sk_sched *s, const sk_call *c)
@@ -21,33 +21,34 @@ static void build_common(sk_sched *s, const sk_call *c)
     sk_post(s, epoch);
     if (c->rank != c->root)
         return;
-    sk_row_take(s, &all.row, 0, all.n, -1, sk_common(epoch, 0, bytes));
+    sk_blocks_take(s, &all.row, 0, all.n, -1, sk_common(epoch, 0, bytes));
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
 }
 
-static void build_root(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
     if (deal->cuts > 1)
-        sk_others_loosen(s, &from, false);
+        sk_others_make_copy(s, &from, false);
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
     for (int64_t k = 0; k < deal->nturns; k++) {
-        sk_hand h = sk_deal_hand(deal, k);
+        sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, false);
         for (int i = 0; i < from.n; i++)
             sk_take(s, sk_others_rank(&from, i), sk_slot(epoch, 0, h.len),
                     sk_span_cut(c->types, sk_others_block(&from, i), h.from, h.len));
         sk_fence(s);
     }
-    sk_others_out(s, &from);
+    sk_others_unpack(s, &from);
 }
 
-static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 {
-    sk_span user = sk_send_block(c, 0), place = deal->cuts > 1 ? sk_share_plain(s, c, user) : user;
+    sk_span user = sk_send_block(c, 0),
+            place = deal->cuts > 1 ? sk_intra_contiguous(s, c, user) : user;
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
-        sk_hand h = sk_deal_hand(deal, k);
+        sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_slot(epoch, 0, h.len));
         sk_fence(s);
@@ -58,8 +59,8 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
 static void build(sk_sched *s, const sk_call *c)
 {
     int64_t block = sk_call_bytes(c);
-    sk_deal deal = sk_deal_out(c, 1, block);
-    if (block > 0 && sk_share_common(c, (c->nranks - 1) * block))
+    sk_chunking deal = sk_chunking_of(c, 1, block);
+    if (block > 0 && sk_intra_use_common(c, (c->nranks - 1) * block))
         build_common(s, c);
     else if (c->rank == c->root)
         build_root(s, c, &deal);
@@ -69,15 +70,15 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_share_scratch(c->nranks - 1, deal.block) : 0;
+    sk_chunking deal = sk_chunking_of(c, 1, sk_call_bytes(c));
+    return deal.cuts > 1 ? sk_intra_scratch(c->nranks - 1, deal.block) : 0;
 }
 
 const sk_algo sk_gather_shm = {
     .name = "shm",
     .coll = SK_GATHER,
     .about = "all blocks through shared memory to the root, in chunks; one node",
-    .fits = sk_share_fits,
+    .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
 };

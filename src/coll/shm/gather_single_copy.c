@@ -3,7 +3,7 @@
  * epochs  1    steps  3; p at the root
  * scratch  a block, or all at the root, where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -11,22 +11,23 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     int epoch = sk_epoch(s, SK_EXPORT_BYTES, false);
     if (c->rank != c->root) {
-        sk_share_export(s, epoch, sk_share_plain(s, c, sk_send_block(c, 0)));
-        sk_share_quiesce(s, epoch);
+        sk_intra_export(s, epoch, sk_intra_contiguous(s, c, sk_send_block(c, 0)));
+        sk_intra_quiesce(s, epoch);
         return;
     }
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_others_loosen(s, &from, false);
+    sk_others_make_copy(s, &from, false);
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
     for (int i = 0; i < from.n; i++)
-        sk_read(s, sk_others_rank(&from, i), sk_share_place(epoch), 0, sk_others_block(&from, i));
+        sk_read(s, sk_others_rank(&from, i), sk_intra_exported(epoch), 0,
+                sk_others_block(&from, i));
     sk_fence(s);
-    sk_others_out(s, &from);
+    sk_others_unpack(s, &from);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_share_scratch(c->nranks - 1, sk_call_bytes(c));
+    return sk_intra_scratch(c->nranks - 1, sk_call_bytes(c));
 }
 
 const sk_algo sk_gather_single_copy = {

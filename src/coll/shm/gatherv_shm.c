@@ -6,22 +6,22 @@
  * Nobody waits for the root but the owners of blocks that are longer than what a rank may have
  * under way. */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static int64_t cell_size(const sk_call *c)
 {
-    return sk_cell_size(c, 1, SK_SHARE_CHUNK);
+    return sk_cell_size(c, 1, SK_INTRA_CHUNK);
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_fits(c) && cell_size(c) > 0;
+    return sk_intra_fits(c) && cell_size(c) > 0;
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_cells x = {.nslots = 1, .size = {SK_SHARE_INLINE, cell_size(c)}};
+    sk_cells x = {.nslots = 1, .size = {SK_INTRA_INLINE, cell_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.in = (sk_cell_row){.row = from.row, .n = from.n, .first = c->root + 1};

@@ -8,18 +8,18 @@
  * place the result grows over the input from its start on: what stands there has gone to slots
  * before, as the parts of no block are ahead of those of the first. */
 #include "coll/algo.h"
+#include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
-#include "coll/phase/share_reduce.h"
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_reduces(c, c->nranks);
+    return sk_intra_reduce_fits(c, c->nranks);
 }
 
 static void build_once(sk_sched *s, const sk_call *c)
 {
     int64_t n = sk_call_elems(c), mine = sk_block_count(c, c->rank);
-    int epoch = sk_share_vector(s, c, true);
+    int epoch = sk_intra_post_vector(s, c, true);
     sk_span block =
         sk_elems_cut(c, sk_elems_slot(c, epoch, 0, n), sk_block_first(c, c->rank), mine);
     sk_fold_local(s, 0, c->nranks, block, sk_recv_elems(c, 0, mine));
@@ -59,7 +59,7 @@ static int64_t longest(const sk_call *c)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    int64_t room = sk_share_chunk(c, SK_SHARE_FOLD);
+    int64_t room = sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
     if (sk_call_bytes(c) == 0)
         return;
     if (sk_elems_bytes(c, sk_call_elems(c)) <= room) {

@@ -7,12 +7,12 @@
  *
  * A rank waits for no one above it, short of sharing the work of long vectors. */
 #include "coll/algo.h"
+#include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
-#include "coll/phase/share_reduce.h"
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_reduces(c, c->nranks);
+    return sk_intra_reduce_fits(c, c->nranks);
 }
 
 /* Ranks whose vectors are part of my result, and of anyone's. */
@@ -35,7 +35,7 @@ static void build_short(sk_sched *s, const sk_call *c)
     if (c->coll == SK_EXSCAN && c->rank == c->nranks - 1)
         epoch = sk_epoch(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
     else
-        epoch = sk_share_vector(s, c, false);
+        epoch = sk_intra_post_vector(s, c, false);
     sk_span slot = sk_elems_slot(c, epoch, 0, n), result = sk_recv_elems(c, 0, n);
     if (c->rank > 0 && below(c) == 1)
         sk_take(s, 0, slot, result);
@@ -67,7 +67,7 @@ static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
 {
     sk_stretch x = part_of(k, c->rank);
     sk_span in = sk_elems_cut(c, sk_elems_slot(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
-    sk_share_meet(s, c, k->in);
+    sk_intra_await_all(s, c, k->in);
     for (int i = 0; i < givers(c); i++)
         sk_take(s, i, in, prefix(c, k, i, c->rank));
     for (int i = 1; i < givers(c); i++) {
@@ -83,7 +83,7 @@ static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
             sk_copy(s, sk_send_elems(c, k->first, k->n), sk_recv_elems(c, k->first, k->n));
         return;
     }
-    sk_share_meet(s, c, k->out);
+    sk_intra_await_all(s, c, k->out);
     for (int i = 0; i < c->nranks; i++) {
         int from = (c->rank + i) % c->nranks;
         sk_stretch x = part_of(k, from);
@@ -112,11 +112,11 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t all = sk_call_elems(c);
     if (sk_call_bytes(c) == 0)
         return;
-    if (sk_share_short(c)) {
+    if (sk_intra_is_short(c)) {
         build_short(s, c);
         return;
     }
-    int64_t most = sk_elems_in(c, c->room), parts = c->nranks * sk_elems_each(c);
+    int64_t most = sk_elems_in(c, c->slot_bytes), parts = c->nranks * sk_elems_each(c);
     most = parts < most ? parts : most;
     int64_t chunks = all / most + (all % most != 0);
     chunk k = {0};

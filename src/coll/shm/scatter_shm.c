@@ -7,33 +7,33 @@
  * Several epochs hold whole blocks one after the other, not a part of each: so every rank but the
  * root waits once, and few steps move long stretches. */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
-static void build_root(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
     if (deal->cuts > 1)
-        sk_others_loosen(s, &to, false);
-    sk_others_in(s, &to);
+        sk_others_make_copy(s, &to, false);
+    sk_others_pack(s, &to);
     sk_fence(s);
     for (int64_t k = 0; k < deal->nturns; k++) {
-        sk_hand h = sk_deal_hand(deal, k);
+        sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
-        sk_others_deal(s, &to, deal, h, epoch);
+        sk_others_fill(s, &to, deal, h, epoch);
         sk_fence(s);
         sk_post(s, epoch);
     }
     sk_copy(s, sk_send_block(c, c->root), sk_recv_block(c, 0));
 }
 
-static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
+static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 {
     sk_others all = sk_others_of(c, SK_SEND, c->root);
     int me = sk_others_find(&all, c->rank);
     sk_span user = sk_recv_block(c, 0);
-    sk_span place = deal->cuts > 1 ? sk_bytes_place(s, c, user) : user;
+    sk_span place = deal->cuts > 1 ? sk_contiguous_place(s, c, user) : user;
     for (int64_t k = 0; k < deal->nturns; k++) {
-        sk_hand h = sk_deal_hand(deal, k);
+        sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
         if (h.lo <= me && me < h.hi)
             sk_take(s, c->root, sk_slot(epoch, (me - h.lo) * h.len, h.len),
@@ -45,7 +45,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_deal *deal)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     if (c->rank == c->root)
         build_root(s, c, &deal);
     else
@@ -54,15 +54,15 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_deal deal = sk_deal_out(c, c->nranks - 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_share_scratch(deal.n, deal.block) : 0;
+    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    return deal.cuts > 1 ? sk_intra_scratch(deal.n, deal.block) : 0;
 }
 
 const sk_algo sk_scatter_shm = {
     .name = "shm",
     .coll = SK_SCATTER,
     .about = "the root's blocks through shared memory, in chunks; one node",
-    .fits = sk_share_fits,
+    .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
 };

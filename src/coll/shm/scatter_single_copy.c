@@ -3,7 +3,7 @@
  * epochs  1    steps  4 at the root, 1 elsewhere
  * scratch  the blocks, where the user's type is not contiguous */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -13,20 +13,20 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     int epoch = sk_epoch(s, SK_EXPORT_BYTES, false);
     if (c->rank == c->root) {
-        sk_share_export(s, epoch, sk_share_plain_row(s, c));
+        sk_intra_export(s, epoch, sk_intra_contiguous_sends(s, c));
         sk_copy(s, sk_send_block(c, c->root), user);
-        sk_share_quiesce(s, epoch);
+        sk_intra_quiesce(s, epoch);
         return;
     }
-    sk_span place = sk_bytes_place(s, c, user);
-    sk_read(s, c->root, sk_share_place(epoch), c->rank * block, place);
+    sk_span place = sk_contiguous_place(s, c, user);
+    sk_read(s, c->root, sk_intra_exported(epoch), c->rank * block, place);
     sk_fence(s);
     sk_copy(s, place, user);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    return sk_share_scratch(c->nranks, sk_call_bytes(c));
+    return sk_intra_scratch(c->nranks, sk_call_bytes(c));
 }
 
 const sk_algo sk_scatter_single_copy = {

@@ -4,34 +4,34 @@
  *        elsewhere
  * scratch  long blocks whose type is not contiguous, which has no bound that all know */
 #include "coll/algo.h"
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
 static int64_t cell_size(const sk_call *c)
 {
-    return sk_cell_size(c, c->nranks - 1, SK_SHARE_CHUNK);
+    return sk_cell_size(c, c->nranks - 1, SK_INTRA_CHUNK);
 }
 
 /* Slots of no more than a chunk, of which there are many: the root runs ahead of the others by as
  * many as there are. */
 static int64_t short_size(const sk_call *c)
 {
-    int64_t n = c->nranks - 1, most = SK_SHARE_CHUNK / n / SK_SHARE_LINE * SK_SHARE_LINE;
-    most = most < SK_SHARE_CELL ? most : SK_SHARE_CELL;
-    return sk_cell_size(c, c->nranks - 1, most > SK_SHARE_LINE ? most : SK_SHARE_LINE);
+    int64_t n = c->nranks - 1, most = SK_INTRA_CHUNK / n / SK_CACHE_LINE * SK_CACHE_LINE;
+    most = most < SK_INTRA_CELL ? most : SK_INTRA_CELL;
+    return sk_cell_size(c, c->nranks - 1, most > SK_CACHE_LINE ? most : SK_CACHE_LINE);
 }
 
 /* All tiny cells in the line that announces them, or at least in the smallest slot there is: of
  * these there are most. */
 static int64_t tiny_size(int64_t n)
 {
-    int64_t all = n <= SK_SHARE_INLINE / SK_SHARE_TINY ? SK_SHARE_INLINE : SK_SHARE_SMALL;
-    int64_t size = all / n / SK_SHARE_TINY * SK_SHARE_TINY;
-    return size > 0 ? size : SK_SHARE_TINY;
+    int64_t all = n <= SK_INTRA_INLINE / SK_INTRA_TINY ? SK_INTRA_INLINE : SK_INTRA_SMALL;
+    int64_t size = all / n / SK_INTRA_TINY * SK_INTRA_TINY;
+    return size > 0 ? size : SK_INTRA_TINY;
 }
 
 static bool fits(const sk_call *c)
 {
-    return sk_share_fits(c) && cell_size(c) > 0;
+    return sk_intra_fits(c) && cell_size(c) > 0;
 }
 
 static void build(sk_sched *s, const sk_call *c)

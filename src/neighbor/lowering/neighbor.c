@@ -1,7 +1,7 @@
 /* phase_neighbor.c: epoch by epoch through a pattern. */
 #include "neighbor/lowering/neighbor.h"
 
-#include "coll/phase/row.h"
+#include "coll/phase/blocks.h"
 #include "sched/packet.h"
 
 enum { SCRATCH_STEP = 64 };
@@ -34,7 +34,7 @@ int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
     }
     int64_t each =
         sk_neighbor_sized(c) ? sk_packet_bytes(1, c->neighborhood->ride) : sk_call_bytes(c);
-    int64_t room = sk_room(pieces, each), round_up = sk_room(hauls, SCRATCH_STEP);
+    int64_t room = sk_scratch_bytes(pieces, each), round_up = sk_scratch_bytes(hauls, SCRATCH_STEP);
     return room > INT64_MAX - round_up ? INT64_MAX : room + round_up;
 }
 

@@ -14,7 +14,7 @@ enum { MOST_STAGES = 48 }; /* wires have room for some more epochs at once */
 /* Bytes of a slot; 0: the hauls do not fit. The same for all local ranks. */
 static int64_t room_for(sk_tour *t, const sk_load *load, int local_ranks)
 {
-    int64_t room = t->c->room, most = t->gather ? load->near_blocks : load->near_parcels;
+    int64_t room = t->c->slot_bytes, most = t->gather ? load->near_blocks : load->near_parcels;
     if (most == 0 || load->stages > MOST_STAGES)
         return 0;
     t->intra.by_source = t->gather && t->block <= room / t->c->nranks;
@@ -47,7 +47,7 @@ sk_status sk_tour_share(sk_tour *t, const sk_load *load)
 {
     const sk_machine *m = t->c->neighborhood->machine;
     int local_ranks, me = t->c->rank;
-    if (t->sized || t->c->room == 0 || !m || t->c->neighborhood->lonely)
+    if (t->sized || t->c->slot_bytes == 0 || !m || t->c->neighborhood->lonely)
         return SK_OK;
     sk_machine_local_ranks(m, me, &local_ranks);
     int64_t room = room_for(t, load, local_ranks);

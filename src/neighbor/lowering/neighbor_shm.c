@@ -17,7 +17,7 @@
  * even know those of equal blocks, but has no part in the epoch. In the v and w forms the room is
  * what all ranks agree on, and a block that is too long for its place is exported or, where that
  * cannot be, sent: this the two ends of an edge decide alike. */
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 #include "neighbor/lowering/neighbor.h"
 
 enum {
@@ -48,10 +48,10 @@ static int64_t count_places(const sk_call *c)
 static int64_t agreed_room(const sk_call *c, int64_t n)
 {
     if (sk_neighbor_gathers(c))
-        return smaller(c->room, WIDE_ROOM);
+        return smaller(c->slot_bytes, WIDE_ROOM);
     int64_t each = smaller(c->neighborhood->typical, LONG_BLOCK / 4) * 4;
     each = each < PLACE_STEP ? PLACE_STEP : each;
-    return each > c->room / n ? c->room : each * n;
+    return each > c->slot_bytes / n ? c->slot_bytes : each * n;
 }
 
 static sk_places places_for(const sk_call *c, bool export)
@@ -62,7 +62,7 @@ static sk_places places_for(const sk_call *c, bool export)
         p.room = agreed_room(c, p.n);
         p.bytes = p.room / p.n / PLACE_STEP * PLACE_STEP;
     } else {
-        p.bytes = export || block > c->room / p.n ? SK_EXPORT_BYTES : block;
+        p.bytes = export || block > c->slot_bytes / p.n ? SK_EXPORT_BYTES : block;
         p.room =
             c->neighborhood->graph->nin + c->neighborhood->graph->nout ? p.n * p.bytes : SK_NO_PART;
     }
@@ -75,12 +75,13 @@ static bool on_one_node(const sk_call *c)
 {
     const sk_machine *m = c->neighborhood->machine;
     return m && m->nnodes == 1 && c->neighborhood->parallel > 0 &&
-           c->room / count_places(c) >= PLACE_STEP;
+           c->slot_bytes / count_places(c) >= PLACE_STEP;
 }
 
 static bool fits_shared(const sk_call *c)
 {
-    return on_one_node(c) && (!sizes_known(c) || sk_call_bytes(c) <= c->room / count_places(c));
+    return on_one_node(c) &&
+           (!sizes_known(c) || sk_call_bytes(c) <= c->slot_bytes / count_places(c));
 }
 
 static bool fits_single_copy(const sk_call *c)
@@ -103,7 +104,7 @@ static int64_t scratch_single_copy(const sk_call *c)
 {
     int64_t edges = 1 + most_neighbours(c) * c->neighborhood->parallel, block = sk_call_bytes(c);
     bool huge = block > INT64_MAX - PLACE_STEP;
-    return sizes_known(c) && block ? sk_room(edges, huge ? block : block + PLACE_STEP) : 0;
+    return sizes_known(c) && block ? sk_scratch_bytes(edges, huge ? block : block + PLACE_STEP) : 0;
 }
 
 /* Short blocks of all ranks stand together: on few cache lines, and neighbours of neighbouring
@@ -111,7 +112,7 @@ static int64_t scratch_single_copy(const sk_call *c)
 static bool stand_together(const sk_call *c)
 {
     return sk_neighbor_gathers(c) && sizes_known(c) && most_neighbours(c) >= MANY_NEIGHBOURS &&
-           sk_call_bytes(c) > 0 && sk_share_common(c, c->nranks * sk_call_bytes(c));
+           sk_call_bytes(c) > 0 && sk_intra_use_common(c, c->nranks * sk_call_bytes(c));
 }
 
 static void build_shared(sk_sched *s, const sk_call *c)

@@ -1,7 +1,7 @@
 /* phase_neighbor_trade.c: blocks change hands in one epoch of shared memory. Each goes the way that
  * both ends of its edge know from its length: through the slot, read where it lies, or as a message.
  */
-#include "coll/phase/row.h"
+#include "coll/phase/blocks.h"
 #include "neighbor/lowering/neighbor.h"
 
 typedef struct trade {
@@ -86,7 +86,7 @@ static void put(trade *x)
             sk_copy(s, block, sk_slot(x->epoch, place_of(x, e.number, e.peer), block.len));
         if (w != BY_PLACE)
             continue;
-        x->from[e.i] = sk_bytes_place(s, x->t.c, block);
+        x->from[e.i] = sk_contiguous_place(s, x->t.c, block);
         sk_copy(s, block, x->from[e.i]);
     }
     sk_fence(s);
@@ -134,7 +134,7 @@ static void take(trade *x)
             sk_take(s, e.peer, sk_slot(x->epoch, at, block.len), block);
         if (w != BY_PLACE)
             continue;
-        x->into[e.i] = sk_bytes_place(s, x->t.c, block);
+        x->into[e.i] = sk_contiguous_place(s, x->t.c, block);
         sk_read(s, e.peer, sk_slot(x->epoch, at, SK_EXPORT_BYTES), 0, x->into[e.i]);
     }
 }

@@ -3,14 +3,14 @@
 #ifndef SK_PHASE_SHARE_REDUCE_H
 #define SK_PHASE_SHARE_REDUCE_H
 
-#include "coll/phase/share.h"
+#include "coll/phase/intra.h"
 
-/* As sk_share_fits; an operation of the standard; and a slot has room for n stretches of at least an
+/* As sk_intra_fits; an operation of the standard; and a slot has room for n stretches of at least an
  * element each. */
-bool sk_share_reduces(const sk_call *c, int n);
+bool sk_intra_reduce_fits(const sk_call *c, int n);
 
 /* The whole vector in one epoch, in which ranks combine what they need for themselves? */
-bool sk_share_short(const sk_call *c);
+bool sk_intra_is_short(const sk_call *c);
 
 /* Elements that fit into so many bytes, at least one; the bytes that n elements take. */
 int64_t sk_elems_in(const sk_call *c, int64_t bytes);
@@ -27,13 +27,13 @@ sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n);
 typedef struct sk_stretch {
     int64_t lo, hi;
 } sk_stretch;
-sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank);
+sk_stretch sk_intra_part(const sk_call *c, int64_t n, int rank);
 
 /* A short vector to my slot, posted; returns the epoch. `all`: every rank does this. */
-int sk_share_vector(sk_sched *s, const sk_call *c, bool all);
+int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);
 
 /* A long vector, chunk by chunk: all vectors to slots, each rank combines its part into the common
  * slot, and all, or only `to`, take the result from there. to < 0: all. Two epochs for each chunk. */
-void sk_share_by_parts(sk_sched *s, const sk_call *c, int to);
+void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef SK_PHASES_H
 #define SK_PHASES_H
 
-#include "coll/phase/row.h"
+#include "coll/phase/blocks.h"
 
 /* ---- who takes part ----
  * All ranks, or those of a list, numbered anew as members: member 0 is number `first` and the
@@ -23,9 +23,9 @@ typedef struct sk_parts {
     const sk_type *types;
     sk_span all; /* starts with part `first` */
     int first;
-    int64_t least, more; /* part i is `least` units long, and one more if i < more */
-    int64_t unit;        /* bytes */
-    const sk_row *row;   /* or: part i is as long as block i of this row */
+    int64_t least, more;  /* part i is `least` units long, and one more if i < more */
+    int64_t unit;         /* bytes */
+    const sk_blocks *row; /* or: part i is as long as block i of this row */
     bool loose;
 } sk_parts;
 
@@ -38,10 +38,10 @@ sk_parts sk_parts_even(const sk_call *c, sk_span all, int n, int64_t unit);
 sk_parts sk_parts_equal(const sk_call *c, sk_span all, int first, int64_t bytes);
 
 /* `all` holds the blocks of a row, which must outlive the parts. */
-sk_parts sk_parts_row(const sk_row *r, sk_span all);
+sk_parts sk_parts_blocks(const sk_blocks *r, sk_span all);
 
 /* The blocks of a row where they lie: ranges of one part only. */
-sk_parts sk_parts_loose(const sk_row *r);
+sk_parts sk_parts_loose(const sk_blocks *r);
 
 /* Parts [lo, hi). */
 sk_span sk_parts_range(const sk_parts *x, int lo, int hi);
@@ -108,8 +108,8 @@ static inline bool sk_rides(sk_span block)
 
 /* A packet with room for those of the blocks [lo, hi) of a row that ride, or for whatever may ride
  * in my subtree. */
-int sk_ride_packet_known(sk_sched *s, const sk_row *r, int lo, int hi);
-int sk_ride_packet_unknown(sk_sched *s, const sk_tree *t);
+int sk_ride_packet_of(sk_sched *s, const sk_blocks *r, int lo, int hi);
+int sk_ride_packet_any(sk_sched *s, const sk_tree *t);
 int64_t sk_ride_scratch(const sk_call *c);
 
 /* ---- broadcast of a message that is cut into pieces ----
@@ -124,7 +124,7 @@ int64_t sk_message_scratch(const sk_call *c);
  * round the end. They stand in the send buffer or, when the call is in place, in a copy of the
  * receive buffer, because there they are overwritten. */
 typedef struct sk_sends {
-    sk_row row;
+    sk_blocks row;
     sk_span copy; /* empty: none was needed */
     int next;
     int64_t at; /* of block `next` in the copy */

@@ -1,8 +1,8 @@
 /* phase_inner.c: rounds of one schedule become rounds of another: members become ranks, buffers
  * become spans. */
-#include "coll/phase/inner.h"
+#include "coll/phase/sub.h"
 
-sk_call sk_inner_call(const sk_call *c, sk_coll coll, const sk_team *t)
+sk_call sk_sub_call(const sk_call *c, sk_coll coll, const sk_team *t)
 {
     return (sk_call){.coll = coll,
                      .nranks = t->n,
@@ -13,7 +13,7 @@ sk_call sk_inner_call(const sk_call *c, sk_coll coll, const sk_team *t)
                      .ntypes = c->ntypes};
 }
 
-sk_side sk_inner_side(const sk_call *c, sk_span s)
+sk_side sk_sub_side(const sk_call *c, sk_span s)
 {
     const sk_type *t = &c->types[s.type];
     if (t->contig || t->size == 0)
@@ -49,7 +49,7 @@ static const struct choice {
     {SK_ALLREDUCE, 0, 0, false, "doubling"},
 };
 
-const sk_algo *sk_inner_choose(const sk_call *call)
+const sk_algo *sk_sub_choose(const sk_call *call)
 {
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const struct choice *x = &choices[i];
@@ -60,16 +60,16 @@ const sk_algo *sk_inner_choose(const sk_call *call)
     return NULL;
 }
 
-int64_t sk_inner_scratch(const sk_call *call)
+int64_t sk_sub_scratch(const sk_call *call)
 {
-    const sk_algo *a = sk_inner_choose(call);
+    const sk_algo *a = sk_sub_choose(call);
     return a && a->scratch ? a->scratch(call) : 0;
 }
 
-void sk_inner_start(sk_inner *in, sk_sched *s, const sk_call *call, const sk_team *t, sk_span send,
-                    sk_span recv)
+void sk_sub_start(sk_sub *in, sk_sched *s, const sk_call *call, const sk_team *t, sk_span send,
+                  sk_span recv)
 {
-    const sk_algo *a = sk_inner_choose(call);
+    const sk_algo *a = sk_sub_choose(call);
     sk_status st = a ? sk_algo_build(a, call, &in->sched) : SK_BADARG;
     if (st != SK_OK) {
         sk_sched_fail(s, st);
@@ -84,7 +84,7 @@ void sk_inner_start(sk_inner *in, sk_sched *s, const sk_call *call, const sk_tea
         in->base[SK_SCRATCH] = sk_scratch(s, scratch);
 }
 
-static sk_span outer(const sk_inner *in, sk_span s)
+static sk_span outer(const sk_sub *in, sk_span s)
 {
     if (!s.len)
         return s;
@@ -96,7 +96,7 @@ static sk_span outer(const sk_inner *in, sk_span s)
     return s;
 }
 
-static void append(const sk_inner *in, sk_sched *s, const sk_step *st)
+static void append(const sk_sub *in, sk_sched *s, const sk_step *st)
 {
     int peer = st->peer < 0 ? -1 : sk_team_rank(&in->team, st->peer);
     switch (st->kind) {
@@ -123,11 +123,11 @@ static void append(const sk_inner *in, sk_sched *s, const sk_step *st)
     }
 }
 
-bool sk_inner_round(sk_inner *in, sk_sched *s)
+bool sk_sub_round(sk_sub *in, sk_sched *s)
 {
     const struct sk_sched_view *v = in->sched ? sk_sched_view(in->sched) : NULL;
     if (!v || in->round == v->nrounds) {
-        sk_inner_end(in);
+        sk_sub_end(in);
         return false;
     }
     const sk_round *rd = &v->rounds[in->round++];
@@ -136,14 +136,14 @@ bool sk_inner_round(sk_inner *in, sk_sched *s)
     return true;
 }
 
-void sk_inner_rest(sk_inner *in, sk_sched *s)
+void sk_sub_rest(sk_sub *in, sk_sched *s)
 {
     sk_fence(s);
-    while (sk_inner_round(in, s))
+    while (sk_sub_round(in, s))
         sk_fence(s);
 }
 
-void sk_inner_end(sk_inner *in)
+void sk_sub_end(sk_sub *in)
 {
     sk_sched_free(in->sched);
     in->sched = NULL;

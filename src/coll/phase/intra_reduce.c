@@ -1,4 +1,4 @@
-#include "coll/phase/share_reduce.h"
+#include "coll/phase/intra_reduce.h"
 
 #include "coll/phase/reduce.h"
 
@@ -7,15 +7,15 @@ static const sk_type *type_of(const sk_call *c)
     return &c->types[c->send.type];
 }
 
-bool sk_share_reduces(const sk_call *c, int n)
+bool sk_intra_reduce_fits(const sk_call *c, int n)
 {
-    return sk_share_fits(c) && c->builtin && sk_slot_room(type_of(c), 1) <= c->room / n;
+    return sk_intra_fits(c) && c->builtin && sk_slot_room(type_of(c), 1) <= c->slot_bytes / n;
 }
 
-bool sk_share_short(const sk_call *c)
+bool sk_intra_is_short(const sk_call *c)
 {
     int64_t n = sk_call_elems(c);
-    return sk_call_bytes(c) <= SK_SHARE_SHORT && sk_elems_bytes(c, n) <= c->room;
+    return sk_call_bytes(c) <= SK_INTRA_REDUCE_SHORT && sk_elems_bytes(c, n) <= c->slot_bytes;
 }
 
 int64_t sk_elems_in(const sk_call *c, int64_t bytes)
@@ -37,7 +37,8 @@ int64_t sk_elems_bytes(const sk_call *c, int64_t n)
 int64_t sk_elems_each(const sk_call *c)
 {
     int64_t least = sk_slot_room(type_of(c), 1);
-    int64_t room = sk_share_chunk(c, SK_SHARE_FOLD) / c->nranks / SK_SHARE_LINE * SK_SHARE_LINE;
+    int64_t room =
+        sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK) / c->nranks / SK_CACHE_LINE * SK_CACHE_LINE;
     return sk_elems_in(c, room > least ? room : least);
 }
 
@@ -56,13 +57,13 @@ sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n)
 /* The fewest elements that fill whole cache lines. */
 static int64_t elems_of_lines(const sk_call *c)
 {
-    int64_t step = type_of(c)->extent, n = SK_SHARE_LINE;
+    int64_t step = type_of(c)->extent, n = SK_CACHE_LINE;
     for (; n > 1 && step % 2 == 0; step /= 2)
         n /= 2;
     return n;
 }
 
-sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank)
+sk_stretch sk_intra_part(const sk_call *c, int64_t n, int rank)
 {
     int64_t unit = elems_of_lines(c), p = c->nranks;
     int64_t units = n / unit + (n % unit != 0), each = units / p, more = units % p;
@@ -71,7 +72,7 @@ sk_stretch sk_share_part(const sk_call *c, int64_t n, int rank)
     return (sk_stretch){.lo = lo < n ? lo : n, .hi = hi < n ? hi : n};
 }
 
-int sk_share_vector(sk_sched *s, const sk_call *c, bool all)
+int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all)
 {
     int64_t n = sk_call_elems(c);
     int epoch = sk_epoch(s, sk_elems_bytes(c, n), all);
@@ -83,16 +84,17 @@ int sk_share_vector(sk_sched *s, const sk_call *c, bool all)
 
 static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
 {
-    sk_stretch part = sk_share_part(c, n, c->rank);
+    sk_stretch part = sk_intra_part(c, n, c->rank);
     if (part.lo < part.hi)
         sk_fold_local(s, 0, c->nranks,
                       sk_elems_cut(c, sk_elems_slot(c, from, 0, n), part.lo, part.hi - part.lo),
                       sk_elems_cut(c, sk_elems_common(c, to, n), part.lo, part.hi - part.lo));
 }
 
-void sk_share_by_parts(sk_sched *s, const sk_call *c, int to)
+void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
 {
-    int64_t all = sk_call_elems(c), most = sk_elems_in(c, sk_share_chunk(c, SK_SHARE_FOLD));
+    int64_t all = sk_call_elems(c),
+            most = sk_elems_in(c, sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK));
     int64_t chunks = all / most + (all % most != 0);
     for (int64_t k = 0, first = 0; k < chunks; k++) {
         int64_t n = all / chunks + (k < all % chunks), room = sk_elems_bytes(c, n);
