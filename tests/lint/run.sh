@@ -47,7 +47,7 @@ exported() {
     return $bad
 }
 
-check includes awk tests/lint/includes.sh
+check includes python3 tests/lint/structure.py "$build" --only includes
 check format clang-format format
 check manuals mandoc manuals
 check described sed described
