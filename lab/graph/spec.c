@@ -94,30 +94,30 @@ sk_status sk_spec_graph(const sk_spec *s, int rank, sk_graph **out)
 }
 
 /* The lists are made twice: first to know how many edges there are. */
-sk_status sk_spec_whole(const sk_spec *s, sk_whole **out)
+sk_status sk_spec_whole(const sk_spec *s, sk_global_graph **out)
 {
     int *to = room(s);
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     int64_t edges = 0;
     sk_status st = SK_NOMEM;
     if (!to)
         goto out;
     for (int rank = 0; rank < s->nranks; rank++)
         edges += s->kind->list(s->state, rank, false, to);
-    w = sk_whole_new(s->nranks, edges);
+    w = sk_global_graph_new(s->nranks, edges);
     if (!w)
         goto out;
     st = SK_OK;
     for (int rank = 0; rank < s->nranks && st == SK_OK; rank++)
-        st = sk_whole_add(w, rank, to, s->kind->list(s->state, rank, false, to));
+        st = sk_global_graph_add(w, rank, to, s->kind->list(s->state, rank, false, to));
     if (st == SK_OK)
-        st = sk_whole_freeze(w);
+        st = sk_global_graph_freeze(w);
     if (st == SK_OK) {
         *out = w;
         w = NULL;
     }
 out:
     free(to);
-    sk_whole_free(w);
+    sk_global_graph_free(w);
     return st;
 }

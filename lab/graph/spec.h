@@ -8,8 +8,8 @@
 #ifndef SK_SPEC_H
 #define SK_SPEC_H
 
+#include "topo/global_graph.h"
 #include "topo/graph.h"
-#include "topo/whole.h"
 
 typedef struct sk_spec sk_spec;
 
@@ -17,6 +17,6 @@ typedef struct sk_spec sk_spec;
 sk_status sk_spec_new(const char *text, int nranks, sk_spec **out, char *err, size_t size);
 void sk_spec_free(sk_spec *s);
 sk_status sk_spec_graph(const sk_spec *s, int rank, sk_graph **out);
-sk_status sk_spec_whole(const sk_spec *s, sk_whole **out);
+sk_status sk_spec_whole(const sk_spec *s, sk_global_graph **out);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "lab/graph/mtx.h"
 #include "lab/graph/spec_kind.h"
-#include "topo/whole.h"
+#include "topo/global_graph.h"
 
 static int64_t first_row(int64_t nrows, int nranks, int64_t rank)
 {
@@ -37,22 +37,22 @@ static int needed_by(const sk_mtx *m, int nranks, int rank, int *seen, int *out)
 }
 
 /* An edge of this graph goes from a rank to one it needs: the transposed of what is asked for. */
-static sk_status needs(const sk_mtx *m, int nranks, sk_whole **out)
+static sk_status needs(const sk_mtx *m, int nranks, sk_global_graph **out)
 {
     int64_t pairs = (int64_t)nranks * (nranks - 1);
     int *seen = calloc((size_t)nranks, sizeof *seen), *list = calloc((size_t)nranks, sizeof *list);
-    sk_whole *w = sk_whole_new(nranks, m->nnz < pairs ? m->nnz : pairs);
+    sk_global_graph *w = sk_global_graph_new(nranks, m->nnz < pairs ? m->nnz : pairs);
     sk_status st = seen && list && w ? SK_OK : SK_NOMEM;
     for (int rank = 0; rank < nranks && st == SK_OK; rank++)
-        st = sk_whole_add(w, rank, list, needed_by(m, nranks, rank, seen, list));
+        st = sk_global_graph_add(w, rank, list, needed_by(m, nranks, rank, seen, list));
     if (st == SK_OK)
-        st = sk_whole_freeze(w);
+        st = sk_global_graph_freeze(w);
     free(seen);
     free(list);
     if (st == SK_OK)
         *out = w;
     else
-        sk_whole_free(w);
+        sk_global_graph_free(w);
     return st;
 }
 
@@ -61,7 +61,7 @@ static sk_status make(const char *file, int nranks, void **state, char *err, siz
     sk_mtx m;
     if (sk_mtx_read(file, &m, err, size))
         return SK_BADARG;
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     sk_status st = SK_BADARG;
     if (m.nrows != m.ncols)
         snprintf(err, size, "%s: has %" PRId64 " rows and %" PRId64 " columns; it must be square",
@@ -76,16 +76,16 @@ static sk_status make(const char *file, int nranks, void **state, char *err, siz
 
 static void drop(void *state)
 {
-    sk_whole_free(state);
+    sk_global_graph_free(state);
 }
 
 static int list(const void *state, int rank, bool in, int *out)
 {
     if (in)
-        sk_whole_targets(state, rank, out);
+        sk_global_graph_targets(state, rank, out);
     else
-        sk_whole_sources(state, rank, out);
-    return sk_whole_degree(state, rank, !in);
+        sk_global_graph_sources(state, rank, out);
+    return sk_global_graph_degree(state, rank, !in);
 }
 
 const sk_spec_kind sk_spec_matrix = {

@@ -2,8 +2,9 @@
 #ifndef SK_CALL_H
 #define SK_CALL_H
 
-#include "neighbor/neighborhood.h"
 #include "sched/span.h"
+#include "topo/graph.h"
+#include "topo/machine.h"
 #include "topo/rename.h"
 
 typedef enum sk_coll {
@@ -27,6 +28,13 @@ typedef struct sk_side {
     const uint32_t *types; /* of each block (alltoallw) */
 } sk_side;
 
+/* What a call needs to know of a neighbourhood. It is the first member of sk_neighborhood
+ * (neighbor/neighborhood.h), which adds the patterns. */
+typedef struct sk_neighborhood_base {
+    const sk_graph *graph;
+    int64_t typical; /* v and w forms: agreed bytes of a block, for the choice */
+} sk_neighborhood_base;
+
 /* Which sides a collective uses:
  *   barrier                        none
  *   bcast                          recv: the message, one vector, also at the root
@@ -37,8 +45,8 @@ typedef struct sk_side {
  *   reduce, allreduce, (ex)scan    send: the vector; recv: the same, same count and type
  *   reduce_scatter(_block)         recv: blocks (counts known to all); send: all blocks as one
  *                                  vector
- *   neighbor_allgather(v)          send: one block; recv: a block for each slot of hood->graph.in
- *   neighbor_alltoall(v,w)         send: a block for each slot of graph.out; recv: as allgather
+ *   neighbor_allgather(v)          send: one block; recv: a block for each edge of graph.in
+ *   neighbor_alltoall(v,w)         send: a block for each edge of graph.out; recv: as allgather
  * A side that is not significant at this rank has count 0 and type byte. */
 typedef struct sk_call {
     sk_coll coll;
@@ -49,8 +57,7 @@ typedef struct sk_call {
     sk_side send, recv;
     const sk_type *types; /* types[0] is the byte */
     uint32_t ntypes;
-    const sk_neighborhood
-        *neighborhood; /* neighbourhood collectives: graph and patterns; else NULL */
+    const sk_neighborhood_base *neighborhood; /* neighbourhood collectives; else NULL */
 
     /* The machine and what local ranks have in common; the same on all ranks. */
     const sk_machine *machine; /* NULL: not known */

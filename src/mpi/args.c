@@ -203,7 +203,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_asked *out)
     if (sk_coll_neighbor(a->coll)) {
         if (in_place)
             return false;
-        out->call.neighborhood = &c->topo->neighborhood;
+        out->call.neighborhood = &c->topo->neighborhood.base;
     }
     sk_type *types = out->types_few;
     MPI_Datatype *handles = out->handles_few;

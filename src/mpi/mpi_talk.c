@@ -11,14 +11,14 @@ typedef struct sk_letter {
 } sk_letter;
 
 #if SK_HAVE_PROBE
-static int post(sk_mpi_talk *t, sk_letter *l, int to)
+static int post(sk_mpi_channel *t, sk_letter *l, int to)
 {
     return SK_OWN(&t->hint, t->tag, 1,
                   PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request));
 }
 
 /* Not MPI_Probe: how often that looks for a message is up to the host. */
-static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
+static int look(sk_mpi_channel *t, bool block, int *come, int *from, int *n)
 {
     MPI_Status status;
     int rc;
@@ -37,7 +37,7 @@ static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
 }
 #else
 /* The length first; the words follow in order between the two, with a tag of their own. */
-static int post(sk_mpi_talk *t, sk_letter *l, int to)
+static int post(sk_mpi_channel *t, sk_letter *l, int to)
 {
     MPI_Request first;
     int rc = SK_OWN(&t->hint, t->tag, 1,
@@ -51,7 +51,7 @@ static int post(sk_mpi_talk *t, sk_letter *l, int to)
         PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->comm, &l->request));
 }
 
-static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
+static int look(sk_mpi_channel *t, bool block, int *come, int *from, int *n)
 {
     MPI_Status status = {0};
     int rc = MPI_SUCCESS;
@@ -67,9 +67,9 @@ static int look(sk_mpi_talk *t, bool block, int *come, int *from, int *n)
 }
 #endif
 
-static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n)
+static sk_status talk_send(sk_channel *base, int to, const int32_t *words, size_t n)
 {
-    sk_mpi_talk *t = (sk_mpi_talk *)base;
+    sk_mpi_channel *t = (sk_mpi_channel *)base;
     if (n > INT32_MAX)
         return SK_TOOBIG;
     sk_letter *l = malloc(sizeof *l + n * sizeof *words);
@@ -87,19 +87,19 @@ static sk_status talk_send(sk_talk *base, int to, const int32_t *words, size_t n
     return SK_OK;
 }
 
-void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int nranks, int tag, int words_tag)
+void sk_mpi_channel_init(sk_mpi_channel *t, MPI_Comm comm, int nranks, int tag, int words_tag)
 {
-    *t = (sk_mpi_talk){.base.send = talk_send,
-                       .comm = comm,
-                       .tag = tag,
-                       .words_tag = words_tag,
-                       .hint = sk_hint_of_setup(nranks)};
+    *t = (sk_mpi_channel){.base.send = talk_send,
+                          .comm = comm,
+                          .tag = tag,
+                          .words_tag = words_tag,
+                          .hint = sk_hint_of_setup(nranks)};
 #if !SK_HAVE_PROBE
     t->coming = MPI_REQUEST_NULL;
 #endif
 }
 
-static sk_status sweep(sk_mpi_talk *t, bool block)
+static sk_status sweep(sk_mpi_channel *t, bool block)
 {
     for (sk_letter **at = &t->sent, *l; (l = *at);) {
         int gone = 1;
@@ -116,7 +116,7 @@ static sk_status sweep(sk_mpi_talk *t, bool block)
     return SK_OK;
 }
 
-static sk_status take_one(sk_mpi_talk *t, sk_party *p, int from, int n)
+static sk_status take_one(sk_mpi_channel *t, sk_negotiator *p, int from, int n)
 {
     int tag = SK_HAVE_PROBE ? t->tag : t->words_tag;
     if (n < 0)
@@ -132,10 +132,10 @@ static sk_status take_one(sk_mpi_talk *t, sk_party *p, int from, int n)
                     PMPI_Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE));
     if (rc != MPI_SUCCESS)
         return SK_WIRE;
-    return sk_party_take(p, &t->base, from, t->words, (size_t)n);
+    return sk_negotiator_receive(p, &t->base, from, t->words, (size_t)n);
 }
 
-sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block)
+sk_status sk_mpi_channel_poll(sk_mpi_channel *t, sk_negotiator *p, bool block)
 {
     while (!p->done) {
         int come = 1, from = 0, n = 0;
@@ -154,7 +154,7 @@ sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block)
 }
 
 /* After an error letters may still be under way: their memory is not ours to free. */
-void sk_mpi_talk_end(sk_mpi_talk *t)
+void sk_mpi_channel_end(sk_mpi_channel *t)
 {
     free(t->words);
     t->words = NULL;

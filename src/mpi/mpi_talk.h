@@ -1,13 +1,13 @@
-/* mpi_talk.h: a party's talk over the host's messages. */
+/* mpi_talk.h: a negotiator's talk over the host's messages. */
 #ifndef SK_MPI_TALK_H
 #define SK_MPI_TALK_H
 
 #include "mpi/hint.h"
 #include "mpi/process.h"
-#include "neighbor/talk.h"
+#include "neighbor/negotiation.h"
 
-typedef struct sk_mpi_talk {
-    sk_talk base;
+typedef struct sk_mpi_channel {
+    sk_channel base;
     MPI_Comm comm;
     int tag, words_tag;     /* the second where there is no probe */
     sk_hint hint;           /* of its messages */
@@ -19,13 +19,13 @@ typedef struct sk_mpi_talk {
     MPI_Request coming; /* a length, from anybody */
     int32_t length;
 #endif
-} sk_mpi_talk;
+} sk_mpi_channel;
 
-void sk_mpi_talk_init(sk_mpi_talk *t, MPI_Comm comm, int nranks, int tag, int words_tag);
-void sk_mpi_talk_end(sk_mpi_talk *t);
+void sk_mpi_channel_init(sk_mpi_channel *t, MPI_Comm comm, int nranks, int tag, int words_tag);
+void sk_mpi_channel_end(sk_mpi_channel *t);
 
-/* Hand the party what has come. SK_AGAIN until it is done and all that it sent is gone; with
+/* Hand the negotiator what has come. SK_AGAIN until it is done and all that it sent is gone; with
  * `block` that is waited for. */
-sk_status sk_mpi_talk_poll(sk_mpi_talk *t, sk_party *p, bool block);
+sk_status sk_mpi_channel_poll(sk_mpi_channel *t, sk_negotiator *p, bool block);
 
 #endif

@@ -39,8 +39,8 @@ typedef struct sk_setup {
     unsigned make; /* methods to make, a bit each */
     int method;    /* being made; SK_NMETHODS: all at once */
     sk_pattern_opts opts;
-    sk_party *party;
-    sk_mpi_talk talk;
+    sk_negotiator *negotiator;
+    sk_mpi_channel channel;
     sk_load loads[SK_NMETHODS];
 } sk_setup;
 
@@ -48,8 +48,8 @@ void sk_setup_free(sk_setup *s)
 {
     if (!s)
         return;
-    sk_party_free(s->party);
-    sk_mpi_talk_end(&s->talk);
+    sk_negotiator_free(s->negotiator);
+    sk_mpi_channel_end(&s->channel);
     free(s->locations);
     free(s);
 }
@@ -203,8 +203,8 @@ static void set_typical(sk_topo *t, int64_t bytes)
     int64_t rounded = 1;
     while (rounded < bytes)
         rounded *= 2;
-    if (bytes >= 0 && rounded != t->neighborhood.typical) {
-        t->neighborhood.typical = rounded;
+    if (bytes >= 0 && rounded != t->neighborhood.base.typical) {
+        t->neighborhood.base.typical = rounded;
         t->neighborhood.version++;
     }
 }
@@ -245,7 +245,7 @@ static unsigned decide(sk_setup *s, sk_topo *t)
 
 static bool fits_node(const sk_topo *t, const sk_comm *c)
 {
-    return sk_whole_bytes(c->nranks, t->size.edges) <=
+    return sk_global_graph_bytes(c->nranks, t->size.edges) <=
            sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_GRAPH_MEM);
 }
 
@@ -253,28 +253,29 @@ static sk_status start_talk(sk_setup *s, const sk_topo *t, const sk_comm *c, int
 {
     bool all = method == SK_NMETHODS;
     s->method = method;
-    s->party = all ? sk_gather_party(t->graph, t->machine, &s->opts, s->make, t->size.edges)
-                   : sk_method_get((sk_method_id)method)->party(t->graph, t->machine, &s->opts);
-    if (!s->party)
+    s->negotiator =
+        all ? sk_gather_negotiator(t->graph, t->machine, &s->opts, s->make, t->size.edges)
+            : sk_method_get((sk_method_id)method)->negotiator(t->graph, t->machine, &s->opts);
+    if (!s->negotiator)
         return SK_NOMEM;
     int tag = (int)((s->tag + (all ? 0 : method)) % sk_proc.tags);
     int words_tag = (int)((tag + SK_NMETHODS) % sk_proc.tags);
-    int64_t before = s->talk.messages;
-    sk_mpi_talk_end(&s->talk);
-    sk_mpi_talk_init(&s->talk, c->wire, c->nranks, tag, words_tag);
-    s->talk.messages = before;
-    return sk_party_start(s->party, &s->talk.base);
+    int64_t before = s->channel.messages;
+    sk_mpi_channel_end(&s->channel);
+    sk_mpi_channel_init(&s->channel, c->wire, c->nranks, tag, words_tag);
+    s->channel.messages = before;
+    return sk_negotiator_start(s->negotiator, &s->channel.base);
 }
 
 static void take_results(sk_setup *s, sk_topo *t)
 {
     for (int i = 0; i < SK_NMETHODS; i++)
-        if (s->party->made[i]) {
-            t->pattern[i] = s->party->made[i];
-            s->party->made[i] = NULL;
+        if (s->negotiator->made[i]) {
+            t->pattern[i] = s->negotiator->made[i];
+            s->negotiator->made[i] = NULL;
         }
-    sk_party_free(s->party);
-    s->party = NULL;
+    sk_negotiator_free(s->negotiator);
+    s->negotiator = NULL;
 }
 
 static int next_method(const sk_setup *s, int from)
@@ -292,7 +293,7 @@ static sk_status poll_talk(sk_setup *s, sk_topo *t, const sk_comm *c)
         st = start_talk(s, t, c, fits_node(t, c) ? SK_NMETHODS : next_method(s, 0));
     }
     while (st == SK_OK) {
-        st = sk_mpi_talk_poll(&s->talk, s->party, s->block);
+        st = sk_mpi_channel_poll(&s->channel, s->negotiator, s->block);
         if (st != SK_OK)
             return st;
         take_results(s, t);
@@ -328,7 +329,7 @@ static void account(const sk_setup *s, const sk_topo *t)
     const sk_load *direct = &t->neighborhood.load[SK_BY_DIRECT], *best = direct;
     const sk_model *model = sk_select_model(sk_proc.select);
     double least = 0, was = 0;
-    int64_t bytes = t->neighborhood.typical;
+    int64_t bytes = t->neighborhood.base.typical;
     for (int i = 0; i < SK_NMETHODS; i++) {
         if (!t->pattern[i])
             continue;
@@ -341,7 +342,7 @@ static void account(const sk_setup *s, const sk_topo *t)
         }
     }
     double seconds = PMPI_Wtime() - s->since;
-    sk_report_setup(sk_proc.report, seconds, s->talk.messages, sent(direct) - sent(best),
+    sk_report_setup(sk_proc.report, seconds, s->channel.messages, sent(direct) - sent(best),
                     was > least ? (int64_t)(seconds / (was - least)) + 1 : 0);
 }
 

@@ -2,7 +2,7 @@
  * exchange their blocks and share those targets out: each sends both blocks to one half of them.
  *
  * Mirsadeghi, Traff, Balaji, Afsahi: Exploiting Common Neighborhoods to Optimize MPI Neighborhood
- * Collectives, HiPC 2017: Algorithm 1 (common_plan.c, common_party.c) and 2 (common_mate.c).
+ * Collectives, HiPC 2017: Algorithm 1 (common_plan.c, common_negotiator.c) and 2 (common_mate.c).
  *
  * Algorithm 3 waits for an iteration before it begins the next. No data asks for that: what friends
  * exchange is their own, in whatever iteration they became friends. So here stages follow from what
@@ -23,5 +23,5 @@ const sk_method sk_by_common = {
     .name = "common",
     .about = "friends with common neighbours combine their blocks and share the neighbours out",
     .plan = sk_common_plan_make,
-    .party = sk_common_party_new,
+    .negotiator = sk_common_negotiator_new,
 };

@@ -125,13 +125,13 @@ void sk_circle_divide(const sk_circle *c, sk_matrix *m)
 
 /* ---- the pattern ---- */
 
-void sk_bundle_send(const sk_bundle *b, int stage, int peer, int dst, sk_pattern *p)
+void sk_holder_send(const sk_holder *b, int stage, int peer, int dst, sk_pattern *p)
 {
     for (int i = 0; i < b->n; i++)
         sk_pattern_send(p, stage, peer, b->src[i], dst);
 }
 
-void sk_bundle_recv(const sk_bundle *b, int stage, int peer, int dst, sk_pattern *p)
+void sk_holder_recv(const sk_holder *b, int stage, int peer, int dst, sk_pattern *p)
 {
     for (int i = 0; i < b->n; i++)
         sk_pattern_recv(p, stage, peer, b->src[i], dst);
@@ -144,15 +144,15 @@ void sk_circle_exchange(const sk_circle *c, const sk_matrix *m, int stage, sk_pa
         if (by == SK_STAYS)
             continue;
         if (by != m->rank)
-            sk_bundle_send(sk_holds_find(m->holds[i], m->rank), stage, by == SK_RIDES ? dst : by,
+            sk_holder_send(sk_holds_find(m->holds[i], m->rank), stage, by == SK_RIDES ? dst : by,
                            dst, p);
         for (int k = 1; by == m->rank && k < c->size[m->depth[i]]; k++)
-            sk_bundle_recv(sk_holds_find(m->holds[i], c->member[k]), stage, c->member[k], dst, p);
+            sk_holder_recv(sk_holds_find(m->holds[i], c->member[k]), stage, c->member[k], dst, p);
     }
 }
 
 void sk_matrix_deliver(const sk_matrix *m, int stage, sk_pattern *p)
 {
     for (int i = 0; i < m->nrows; i++)
-        sk_bundle_send(sk_holds_find(m->holds[i], m->rank), stage, m->target[i], m->target[i], p);
+        sk_holder_send(sk_holds_find(m->holds[i], m->rank), stage, m->target[i], m->target[i], p);
 }

@@ -54,8 +54,8 @@ void sk_circle_divide(const sk_circle *c, sk_matrix *m);
 /* The pattern of the rank: what it exchanges with its group, all that a bundle holds to or from a
  * peer. */
 void sk_circle_exchange(const sk_circle *c, const sk_matrix *m, int stage, sk_pattern *p);
-void sk_bundle_send(const sk_bundle *b, int stage, int peer, int dst, sk_pattern *p);
-void sk_bundle_recv(const sk_bundle *b, int stage, int peer, int dst, sk_pattern *p);
+void sk_holder_send(const sk_holder *b, int stage, int peer, int dst, sk_pattern *p);
+void sk_holder_recv(const sk_holder *b, int stage, int peer, int dst, sk_pattern *p);
 /* What remains goes straight to its target. */
 void sk_matrix_deliver(const sk_matrix *m, int stage, sk_pattern *p);
 

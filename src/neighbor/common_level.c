@@ -4,13 +4,13 @@
 
 #include "neighbor/common_party.h"
 
-sk_status sk_common_tell(sk_common_party *s, sk_talk *t, int to, int n)
+sk_status sk_common_tell(sk_common_negotiator *s, sk_channel *t, int to, int n)
 {
     s->words[0] = s->base.phase;
     return t->send(t, to, s->words, 1 + (size_t)n);
 }
 
-sk_status sk_common_level_begin(sk_common_party *s, int *target, int n)
+sk_status sk_common_level_begin(sk_common_negotiator *s, int *target, int n)
 {
     size_t many = (size_t)n, in = (size_t)s->mine.n;
     size_t longest = (in > SK_MOST_FRIENDS ? in : SK_MOST_FRIENDS) + 2;
@@ -35,14 +35,14 @@ sk_status sk_common_level_begin(sk_common_party *s, int *target, int n)
     return st == SK_OK ? sk_holds_room(&s->next, s->later, s->mine.n) : st;
 }
 
-static sk_status finish(sk_common_party *s)
+static sk_status finish(sk_common_negotiator *s)
 {
     for (int i = 0; i < s->kept.n; i++) {
-        int dst = s->kept.bundle[i].holder;
-        sk_bundle_send(&s->kept.bundle[i], s->level, dst, dst, s->pattern);
+        int dst = s->kept.holder[i].rank;
+        sk_holder_send(&s->kept.holder[i], s->level, dst, dst, s->pattern);
     }
     for (int i = 0; i < s->next.n; i++)
-        sk_bundle_recv(&s->next.bundle[i], s->level, s->next.bundle[i].holder, s->base.rank,
+        sk_holder_recv(&s->next.holder[i], s->level, s->next.holder[i].rank, s->base.rank,
                        s->pattern);
     sk_status st = sk_pattern_freeze(s->pattern);
     if (st != SK_OK)
@@ -53,11 +53,11 @@ static sk_status finish(sk_common_party *s)
     return SK_OK;
 }
 
-sk_status sk_common_level_end(sk_common_party *s)
+sk_status sk_common_level_end(sk_common_negotiator *s)
 {
     for (int i = 0; i < s->mine.n; i++)
         if (s->state[i] == SK_FINAL)
-            sk_bundle_recv(&s->mine.bundle[i], s->level, s->mine.bundle[i].holder, s->base.rank,
+            sk_holder_recv(&s->mine.holder[i], s->level, s->mine.holder[i].rank, s->base.rank,
                            s->pattern);
     s->level++;
     if (s->level == s->rules.levels || (s->nonloads == 0 && s->next.n == 0))
@@ -73,7 +73,7 @@ sk_status sk_common_level_end(sk_common_party *s)
 
 /* ---- lists: the matrix is made, and later cut down ---- */
 
-sk_status sk_say_lists(sk_common_party *s, sk_talk *t)
+sk_status sk_say_lists(sk_common_negotiator *s, sk_channel *t)
 {
     sk_status st = SK_OK;
     s->waiting = s->out ? 0 : s->m->nrows;
@@ -84,7 +84,7 @@ sk_status sk_say_lists(sk_common_party *s, sk_talk *t)
         if (st != SK_OK)
             return st;
         for (int i = 0; i < s->mine.n && st == SK_OK; i++)
-            st = t->send(t, s->mine.bundle[i].holder, words, n);
+            st = t->send(t, s->mine.holder[i].rank, words, n);
         free(words);
         return st;
     }
@@ -92,12 +92,12 @@ sk_status sk_say_lists(sk_common_party *s, sk_talk *t)
         s->words[1 + i] = s->left[i];
     for (int i = 0; i < s->mine.n && st == SK_OK; i++)
         if (s->state[i] == SK_ACTIVE)
-            st = sk_common_tell(s, t, s->mine.bundle[i].holder, s->nleft);
+            st = sk_common_tell(s, t, s->mine.holder[i].rank, s->nleft);
     s->nleft = 0;
     return st;
 }
 
-sk_status sk_hear_lists(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_lists(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
     int row = sk_matrix_row(s->m, from);
     if (row < 0)
@@ -112,7 +112,7 @@ sk_status sk_hear_lists(sk_common_party *s, int from, const int32_t *words, size
 }
 
 /* All lists of the level are there. */
-static sk_status make_matrix(sk_common_party *s)
+static sk_status make_matrix(sk_common_negotiator *s)
 {
     int *count = calloc((size_t)s->base.nranks, sizeof *count);
     sk_status st = count ? sk_matrix_local(s->m, s->arena, s->rules.theta, count) : SK_NOMEM;
@@ -127,7 +127,7 @@ static sk_status make_matrix(sk_common_party *s)
     return s->group && s->ngroup ? SK_OK : SK_NOMEM;
 }
 
-sk_status sk_after_lists(sk_common_party *s)
+sk_status sk_after_lists(sk_common_negotiator *s)
 {
     sk_status st = s->iteration == 0 ? make_matrix(s) : SK_OK;
     if (st != SK_OK || s->out)

@@ -63,11 +63,11 @@ static sk_status find_who(sk_matrix *m, sk_arena *a, int theta, int *count)
     int n = 0;
     for (int i = 0; i < m->nrows; i++)
         for (int k = 0; k < m->holds[i]->n; k++)
-            n += ++count[m->holds[i]->bundle[k].holder] == theta;
+            n += ++count[m->holds[i]->holder[k].rank] == theta;
     int *who = sk_arena_get(a, (size_t)n * sizeof *who);
     for (int i = 0; i < m->nrows; i++)
         for (int k = 0; k < m->holds[i]->n; k++) {
-            int rank = m->holds[i]->bundle[k].holder;
+            int rank = m->holds[i]->holder[k].rank;
             if (who && count[rank] >= theta && rank != m->rank)
                 who[m->nwho++] = rank;
             count[rank] = 0;
@@ -93,7 +93,7 @@ sk_status sk_matrix_local(sk_matrix *m, sk_arena *a, int theta, int *count)
     for (int i = 0; i < m->nrows; i++) {
         m->bits[i] = bits + (size_t)i * words;
         for (int k = 0; k < m->holds[i]->n; k++) {
-            int column = count[m->holds[i]->bundle[k].holder] - 1;
+            int column = count[m->holds[i]->holder[k].rank] - 1;
             if (column >= 0)
                 sk_bits_add(m->bits[i], column);
         }

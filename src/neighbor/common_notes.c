@@ -4,7 +4,7 @@
 
 enum { STAYS, FINAL, CARRIED, PASSED }; /* PASSED: to a carrier, or it comes with an exchange */
 
-static sk_status say_part(sk_common_party *s, sk_talk *t)
+static sk_status say_part(sk_common_negotiator *s, sk_channel *t)
 {
     sk_status st = SK_OK;
     sk_matrix_deliver(s->m, s->level, s->pattern);
@@ -15,7 +15,7 @@ static sk_status say_part(sk_common_party *s, sk_talk *t)
     return st;
 }
 
-static sk_status carry(sk_common_party *s, sk_talk *t, int row)
+static sk_status carry(sk_common_negotiator *s, sk_channel *t, int row)
 {
     int target = s->m->target[row], n = s->circle.size[s->m->depth[row]];
     s->onload[s->nonloads++] = target;
@@ -26,18 +26,18 @@ static sk_status carry(sk_common_party *s, sk_talk *t, int row)
     return st == SK_OK ? sk_common_tell(s, t, target, 1 + n) : st;
 }
 
-static void exchange(sk_common_party *s)
+static void exchange(sk_common_negotiator *s)
 {
     sk_circle_exchange(&s->circle, s->m, s->level, s->pattern);
     for (int k = 1; k < sk_circle_size(&s->circle); k++) {
         int from = s->circle.member[k];
-        const sk_bundle *b = sk_holds_find(&s->mine, from);
-        if (b && s->state[b - s->mine.bundle] == SK_ACTIVE)
-            sk_bundle_recv(b, s->level, from, s->base.rank, s->pattern);
+        const sk_holder *b = sk_holds_find(&s->mine, from);
+        if (b && s->state[b - s->mine.holder] == SK_ACTIVE)
+            sk_holder_recv(b, s->level, from, s->base.rank, s->pattern);
     }
 }
 
-sk_status sk_say_notes(sk_common_party *s, sk_talk *t)
+sk_status sk_say_notes(sk_common_negotiator *s, sk_channel *t)
 {
     sk_status st = SK_OK;
     s->waiting = s->nactive;
@@ -54,10 +54,10 @@ sk_status sk_say_notes(sk_common_party *s, sk_talk *t)
     return st;
 }
 
-sk_status sk_hear_notes(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_notes(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
-    const sk_bundle *b = sk_holds_find(&s->mine, from);
-    uint8_t *state = b ? &s->state[b - s->mine.bundle] : NULL;
+    const sk_holder *b = sk_holds_find(&s->mine, from);
+    uint8_t *state = b ? &s->state[b - s->mine.holder] : NULL;
     if (n == 0 || n - 1 > (size_t)s->rules.most || !state || *state != SK_ACTIVE)
         return SK_WIRE;
     if (words[0] == STAYS)

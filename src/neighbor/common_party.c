@@ -1,4 +1,4 @@
-/* common_party.c: the order of the steps, and the levels. */
+/* common_negotiator.c: the order of the steps, and the levels. */
 #include "neighbor/common_party.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ _Static_assert(SK_MOST_ROUNDS + 1 < ROUNDS && 2 * SK_TRIES + 2 < STEPS, "phases 
 _Static_assert((int64_t)SK_MOST_LEVELS *ITERATIONS *ROUNDS *STEPS - 1 <= INT32_MAX,
                "phases fit a word");
 
-static int phase_of(const sk_common_party *s)
+static int phase_of(const sk_common_negotiator *s)
 {
     int round = s->round, step = 0;
     switch (s->step) {
@@ -36,7 +36,7 @@ static int phase_of(const sk_common_party *s)
 
 /* ---- what comes after what ---- */
 
-static sk_common_step next_round(sk_common_party *s)
+static sk_common_step next_round(sk_common_negotiator *s)
 {
     if (s->round == s->rules.rounds)
         return SK_STEP_NOTES;
@@ -47,7 +47,7 @@ static sk_common_step next_round(sk_common_party *s)
 
 /* This rank has stopped looking: what it found in the first round both know; later their groups
  * have to be told. */
-static sk_common_step after_search(sk_common_party *s)
+static sk_common_step after_search(sk_common_negotiator *s)
 {
     if (s->round > 1)
         return SK_STEP_TELL;
@@ -57,7 +57,7 @@ static sk_common_step after_search(sk_common_party *s)
     return next_round(s);
 }
 
-static sk_common_step after_state(sk_common_party *s)
+static sk_common_step after_state(sk_common_negotiator *s)
 {
     if (s->mate.paired || s->attempt + 1 == SK_TRIES)
         return after_search(s);
@@ -65,7 +65,7 @@ static sk_common_step after_state(sk_common_party *s)
     return SK_STEP_CHOICE;
 }
 
-static sk_status after_notes(sk_common_party *s, sk_common_step *next)
+static sk_status after_notes(sk_common_negotiator *s, sk_common_step *next)
 {
     *next = SK_STEP_LISTS;
     if (s->out && s->nactive == 0)
@@ -73,7 +73,7 @@ static sk_status after_notes(sk_common_party *s, sk_common_step *next)
     return ++s->iteration < ITERATIONS ? SK_OK : SK_TOOBIG;
 }
 
-static sk_status go_on(sk_common_party *s)
+static sk_status go_on(sk_common_negotiator *s)
 {
     sk_status st = SK_OK;
     sk_common_step next = SK_STEP_NOTES;
@@ -117,7 +117,7 @@ static const struct {
 };
 
 /* From step to step as long as there is nothing to wait for. */
-static sk_status run(sk_common_party *s, sk_talk *t)
+static sk_status run(sk_common_negotiator *s, sk_channel *t)
 {
     sk_status st = SK_OK;
     while (st == SK_OK && s->waiting == 0 && !s->base.done) {
@@ -128,11 +128,11 @@ static sk_status run(sk_common_party *s, sk_talk *t)
     return st;
 }
 
-/* ---- the party ---- */
+/* ---- the negotiator ---- */
 
-static sk_status start(sk_party *p, sk_talk *t)
+static sk_status start(sk_negotiator *p, sk_channel *t)
 {
-    sk_common_party *s = (sk_common_party *)p;
+    sk_common_negotiator *s = (sk_common_negotiator *)p;
     const sk_graph *g = s->graph;
     s->arena = sk_arena_new();
     s->pattern = sk_pattern_new(g->nranks, g->rank);
@@ -147,9 +147,9 @@ static sk_status start(sk_party *p, sk_talk *t)
     return st == SK_OK ? run(s, t) : st;
 }
 
-static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take(sk_negotiator *p, sk_channel *t, int from, const int32_t *words, size_t n)
 {
-    sk_common_party *s = (sk_common_party *)p;
+    sk_common_negotiator *s = (sk_common_negotiator *)p;
     if (s->waiting == 0)
         return SK_WIRE;
     sk_status st = steps[s->step].hear(s, from, words + 1, n - 1);
@@ -157,24 +157,25 @@ static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, s
     return st == SK_OK ? run(s, t) : st;
 }
 
-static void destroy(sk_party *p)
+static void destroy(sk_negotiator *p)
 {
-    sk_common_party *s = (sk_common_party *)p;
+    sk_common_negotiator *s = (sk_common_negotiator *)p;
     sk_arena_free(s->arena);
     sk_arena_free(s->later);
     sk_pattern_free(s->pattern);
     free(s);
 }
 
-static const sk_party_ops ops = {start, take, destroy};
+static const sk_negotiator_ops ops = {start, take, destroy};
 
-sk_party *sk_common_party_new(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+sk_negotiator *sk_common_negotiator_new(const sk_graph *g, const sk_machine *m,
+                                        const sk_pattern_opts *o)
 {
     (void)m;
-    sk_common_party *s = calloc(1, sizeof *s);
+    sk_common_negotiator *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->base = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    s->base = (sk_negotiator){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
     s->graph = g;
     s->rules = sk_rules_of(o);
     return &s->base;

@@ -1,4 +1,4 @@
-/* common_party.h: one rank's part in the distributed protocol. Only for the files common*.c.
+/* common_negotiator.h: one rank's part in the distributed protocol. Only for the files common*.c.
  *
  * An iteration goes in steps; in each a rank says something to some ranks and waits until it has
  * heard from all that have something to say to it in this step:
@@ -25,8 +25,8 @@ typedef enum sk_common_step {
     SK_NSTEPS
 } sk_common_step;
 
-typedef struct sk_common_party {
-    sk_party base;
+typedef struct sk_common_negotiator {
+    sk_negotiator base;
     const sk_graph *graph;
     sk_rules rules;
     sk_pattern *pattern;
@@ -56,34 +56,36 @@ typedef struct sk_common_party {
     int nonloads;
     sk_holds kept; /* what this rank will hold, by target */
     sk_holds next; /* what others will hold for it */
-} sk_common_party;
+} sk_common_negotiator;
 
 enum { SK_ACTIVE, SK_FINAL, SK_LEFT }; /* states: undecided, will deliver it, passed it on */
 
-sk_party *sk_common_party_new(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
+sk_negotiator *sk_common_negotiator_new(const sk_graph *g, const sk_machine *m,
+                                        const sk_pattern_opts *o);
 
-sk_status sk_common_level_begin(sk_common_party *s, int *target, int n);
-sk_status sk_common_level_end(sk_common_party *s); /* sets done after the last */
+sk_status sk_common_level_begin(sk_common_negotiator *s, int *target, int n);
+sk_status sk_common_level_end(sk_common_negotiator *s); /* sets done after the last */
 
 /* What a step says; what it hears; what comes after it: the next step, or done. */
-typedef sk_status (*sk_common_say)(sk_common_party *s, sk_talk *t);
-typedef sk_status (*sk_common_hear)(sk_common_party *s, int from, const int32_t *words, size_t n);
-sk_status sk_say_lists(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_lists(sk_common_party *s, int from, const int32_t *words, size_t n);
-sk_status sk_after_lists(sk_common_party *s);
-sk_status sk_say_notes(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_notes(sk_common_party *s, int from, const int32_t *words, size_t n);
-sk_status sk_say_groups(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_groups(sk_common_party *s, int from, const int32_t *words, size_t n);
-void sk_after_groups(sk_common_party *s);
-sk_status sk_say_choice(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_choice(sk_common_party *s, int from, const int32_t *words, size_t n);
-sk_status sk_say_state(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_state(sk_common_party *s, int from, const int32_t *words, size_t n);
-sk_status sk_say_tell(sk_common_party *s, sk_talk *t);
-sk_status sk_hear_tell(sk_common_party *s, int from, const int32_t *words, size_t n);
+typedef sk_status (*sk_common_say)(sk_common_negotiator *s, sk_channel *t);
+typedef sk_status (*sk_common_hear)(sk_common_negotiator *s, int from, const int32_t *words,
+                                    size_t n);
+sk_status sk_say_lists(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_lists(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
+sk_status sk_after_lists(sk_common_negotiator *s);
+sk_status sk_say_notes(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_notes(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
+sk_status sk_say_groups(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_groups(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
+void sk_after_groups(sk_common_negotiator *s);
+sk_status sk_say_choice(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_choice(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
+sk_status sk_say_state(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_state(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
+sk_status sk_say_tell(sk_common_negotiator *s, sk_channel *t);
+sk_status sk_hear_tell(sk_common_negotiator *s, int from, const int32_t *words, size_t n);
 
 /* Sends words[1 ...] with the phase before them. */
-sk_status sk_common_tell(sk_common_party *s, sk_talk *t, int to, int n);
+sk_status sk_common_tell(sk_common_negotiator *s, sk_channel *t, int to, int n);
 
 #endif

@@ -21,7 +21,7 @@ static void exchange(sk_common_plan *s, int p, int stage)
     sk_circle_exchange(c, s->matrix[p], stage, s->want[p]);
     for (int k = 1; k < sk_circle_size(c); k++)
         if (sk_matrix_row(s->matrix[c->member[k]], p) >= 0)
-            sk_bundle_recv(sk_holds_find(&s->holds[p], c->member[k]), stage, c->member[k], p,
+            sk_holder_recv(sk_holds_find(&s->holds[p], c->member[k]), stage, c->member[k], p,
                            s->want[p]);
 }
 
@@ -32,7 +32,7 @@ static void drop(sk_common_plan *s, int target, int p)
     if (s->columns)
         sk_bits_cut(s->columns + (size_t)target * (size_t)sk_bits_words(s->n), p);
     for (int i = 0; i < h->n && !s->columns; i++)
-        sk_matrix_drop(s->matrix[h->bundle[i].holder], target, p);
+        sk_matrix_drop(s->matrix[h->holder[i].rank], target, p);
 }
 
 static sk_status apply(sk_common_plan *s, int p)
@@ -80,9 +80,9 @@ static void deliver(sk_common_plan *s, int stage)
             continue;
         sk_matrix_deliver(s->matrix[p], stage, s->want[p]);
         for (int i = 0; i < s->holds[p].n; i++) {
-            const sk_bundle *b = &s->holds[p].bundle[i];
-            if (sk_matrix_row(s->matrix[b->holder], p) >= 0)
-                sk_bundle_recv(b, stage, b->holder, p, s->want[p]);
+            const sk_holder *b = &s->holds[p].holder[i];
+            if (sk_matrix_row(s->matrix[b->rank], p) >= 0)
+                sk_holder_recv(b, stage, b->rank, p, s->want[p]);
         }
     }
 }
@@ -120,7 +120,7 @@ static sk_status run_levels(sk_common_plan *s)
     return st;
 }
 
-static sk_status first_level(sk_common_plan *s, const sk_whole *g)
+static sk_status first_level(sk_common_plan *s, const sk_global_graph *g)
 {
     size_t n = (size_t)s->n;
     s->arena = sk_arena_new();
@@ -131,24 +131,24 @@ static sk_status first_level(sk_common_plan *s, const sk_whole *g)
     s->ntargets = sk_arena_get(s->arena, n * sizeof *s->ntargets);
     sk_status st = s->holds && s->target && s->ntargets ? SK_OK : SK_NOMEM;
     for (int p = 0; p < s->n && st == SK_OK; p++) {
-        int in = sk_whole_degree(g, p, true), out = sk_whole_degree(g, p, false);
+        int in = sk_global_graph_degree(g, p, true), out = sk_global_graph_degree(g, p, false);
         int *source = sk_arena_get(s->arena, (size_t)in * sizeof *source);
         s->target[p] = sk_arena_get(s->arena, (size_t)out * sizeof(int));
         if (!source || !s->target[p])
             return SK_NOMEM;
         s->ntargets[p] = out;
-        sk_whole_targets(g, p, s->target[p]);
-        sk_whole_sources(g, p, source);
+        sk_global_graph_targets(g, p, s->target[p]);
+        sk_global_graph_sources(g, p, source);
         st = sk_holds_first(&s->holds[p], s->arena, source, in);
     }
     return st;
 }
 
-sk_status sk_common_plan_make(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
-                              const int *ranks, int n, sk_pattern **out)
+sk_status sk_common_plan_make(const sk_global_graph *g, const sk_machine *m,
+                              const sk_pattern_opts *o, const int *ranks, int n, sk_pattern **out)
 {
     (void)m;
-    sk_common_plan s = {.n = sk_whole_nranks(g), .rules = sk_rules_of(o)};
+    sk_common_plan s = {.n = sk_global_graph_nranks(g), .rules = sk_rules_of(o)};
     s.want = calloc((size_t)s.n, sizeof(sk_pattern *));
     sk_status st = s.want ? SK_OK : SK_NOMEM;
     for (int i = 0; i < n && st == SK_OK; i++)

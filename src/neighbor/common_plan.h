@@ -36,7 +36,7 @@ sk_status sk_common_plan_bits(sk_common_plan *s);
 /* Ranks that look for friends find them: all rounds of one iteration. */
 void sk_common_pair(sk_common_plan *s, int iteration);
 
-sk_status sk_common_plan_make(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
-                              const int *ranks, int n, sk_pattern **out);
+sk_status sk_common_plan_make(const sk_global_graph *g, const sk_machine *m,
+                              const sk_pattern_opts *o, const int *ranks, int n, sk_pattern **out);
 
 #endif

@@ -27,7 +27,7 @@ static sk_status make_columns(sk_common_plan *s)
         return SK_NOMEM;
     for (int d = 0; d < s->n; d++)
         for (int i = 0; i < s->holds[d].n; i++)
-            sk_bits_add(s->columns + (size_t)d * words, s->holds[d].bundle[i].holder);
+            sk_bits_add(s->columns + (size_t)d * words, s->holds[d].holder[i].rank);
     return SK_OK;
 }
 

@@ -5,7 +5,8 @@
 #include "neighbor/common_party.h"
 
 /* words[1 ... n] to all friends of a set; how many there are. */
-static sk_status tell_all(sk_common_party *s, sk_talk *t, const uint64_t *set, int n, int *many)
+static sk_status tell_all(sk_common_negotiator *s, sk_channel *t, const uint64_t *set, int n,
+                          int *many)
 {
     sk_status st = SK_OK;
     int words = s->m->words;
@@ -20,14 +21,14 @@ static sk_status tell_all(sk_common_party *s, sk_talk *t, const uint64_t *set, i
 
 /* ---- choice and state: lines 23 and 27 ---- */
 
-sk_status sk_say_choice(sk_common_party *s, sk_talk *t)
+sk_status sk_say_choice(sk_common_negotiator *s, sk_channel *t)
 {
     sk_mate_choose(&s->mate);
     s->words[1] = s->mate.terminal ? SK_NOBODY : sk_matrix_who(s->m, s->mate.choice);
     return tell_all(s, t, s->mate.alive, 1, &s->waiting);
 }
 
-sk_status sk_hear_choice(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_choice(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
     int column = sk_matrix_column(s->m, from);
     if (n != 1 || column < 0)
@@ -39,13 +40,13 @@ sk_status sk_hear_choice(sk_common_party *s, int from, const int32_t *words, siz
     return SK_OK;
 }
 
-sk_status sk_say_state(sk_common_party *s, sk_talk *t)
+sk_status sk_say_state(sk_common_negotiator *s, sk_channel *t)
 {
     s->words[1] = s->mate.paired;
     return tell_all(s, t, s->mate.alive, 1, &s->waiting);
 }
 
-sk_status sk_hear_state(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_state(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
     int column = sk_matrix_column(s->m, from);
     if (n != 1 || column < 0)
@@ -60,14 +61,14 @@ sk_status sk_hear_state(sk_common_party *s, int from, const int32_t *words, size
 /* Lists of ranks are kept as they come. */
 _Static_assert(sizeof(int32_t) == sizeof(int), "a word of a message holds a rank");
 
-sk_status sk_say_groups(sk_common_party *s, sk_talk *t)
+sk_status sk_say_groups(sk_common_negotiator *s, sk_channel *t)
 {
     int n = s->circle.leader == s->base.rank ? sk_circle_size(&s->circle) : 0;
     memcpy(s->words + 1, s->circle.member, (size_t)n * sizeof *s->words);
     return tell_all(s, t, s->m->friends, n, &s->waiting);
 }
 
-sk_status sk_hear_groups(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_groups(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
     int column = sk_matrix_column(s->m, from);
     if (column < 0 || n > (size_t)s->rules.most)
@@ -77,7 +78,7 @@ sk_status sk_hear_groups(sk_common_party *s, int from, const int32_t *words, siz
     return SK_OK;
 }
 
-void sk_after_groups(sk_common_party *s)
+void sk_after_groups(sk_common_negotiator *s)
 {
     sk_matrix *m = s->m;
     if (s->circle.leader != s->base.rank)
@@ -92,7 +93,7 @@ void sk_after_groups(sk_common_party *s)
 }
 
 /* The leader of a group knows whom it found; the others wait to be told. */
-sk_status sk_say_tell(sk_common_party *s, sk_talk *t)
+sk_status sk_say_tell(sk_common_negotiator *s, sk_channel *t)
 {
     sk_status st = SK_OK;
     int size = sk_circle_size(&s->circle), n = 0;
@@ -111,7 +112,7 @@ sk_status sk_say_tell(sk_common_party *s, sk_talk *t)
     return st;
 }
 
-sk_status sk_hear_tell(sk_common_party *s, int from, const int32_t *words, size_t n)
+sk_status sk_hear_tell(sk_common_negotiator *s, int from, const int32_t *words, size_t n)
 {
     if (from != s->circle.leader || n > (size_t)(s->rules.most - sk_circle_size(&s->circle)))
         return SK_WIRE;

@@ -25,19 +25,19 @@ static sk_status make(int nranks, int rank, const int *targets, int ntargets, co
     return st;
 }
 
-static sk_status plan(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+static sk_status plan(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                       const int *ranks, int n, sk_pattern **out)
 {
     (void)m, (void)o;
-    int nranks = sk_whole_nranks(g), done = 0;
+    int nranks = sk_global_graph_nranks(g), done = 0;
     int *targets = malloc(2 * (size_t)nranks * sizeof *targets);
     sk_status st = targets ? SK_OK : SK_NOMEM;
     for (; done < n && st == SK_OK; done += st == SK_OK) {
         int r = ranks[done];
-        sk_whole_targets(g, r, targets);
-        sk_whole_sources(g, r, targets + nranks);
-        st = make(nranks, r, targets, sk_whole_degree(g, r, false), targets + nranks,
-                  sk_whole_degree(g, r, true), &out[done]);
+        sk_global_graph_targets(g, r, targets);
+        sk_global_graph_sources(g, r, targets + nranks);
+        st = make(nranks, r, targets, sk_global_graph_degree(g, r, false), targets + nranks,
+                  sk_global_graph_degree(g, r, true), &out[done]);
     }
     while (st != SK_OK && done > 0)
         sk_pattern_free(out[--done]);
@@ -45,47 +45,47 @@ static sk_status plan(const sk_whole *g, const sk_machine *m, const sk_pattern_o
     return st;
 }
 
-typedef struct direct_party {
-    sk_party party;
+typedef struct direct_negotiator {
+    sk_negotiator negotiator;
     const sk_graph *g;
-} direct_party;
+} direct_negotiator;
 
-static sk_status start(sk_party *p, sk_talk *t)
+static sk_status start(sk_negotiator *p, sk_channel *t)
 {
     (void)t;
-    const sk_graph *g = ((direct_party *)p)->g;
+    const sk_graph *g = ((direct_negotiator *)p)->g;
     sk_status st = make(g->nranks, g->rank, g->targets, g->ntargets, g->sources, g->nsources,
                         &p->made[SK_BY_DIRECT]);
     p->done = st == SK_OK;
     return st;
 }
 
-static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take(sk_negotiator *p, sk_channel *t, int from, const int32_t *words, size_t n)
 {
     (void)p, (void)t, (void)from, (void)words, (void)n;
     return SK_WIRE; /* nobody has anything to say */
 }
 
-static void party_free(sk_party *p)
+static void negotiator_free(sk_negotiator *p)
 {
     free(p);
 }
 
-static sk_party *party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+static sk_negotiator *negotiator(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
 {
     (void)m, (void)o;
-    static const sk_party_ops ops = {start, take, party_free};
-    direct_party *d = calloc(1, sizeof *d);
+    static const sk_negotiator_ops ops = {start, take, negotiator_free};
+    direct_negotiator *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
-    d->party = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    d->negotiator = (sk_negotiator){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
     d->g = g;
-    return &d->party;
+    return &d->negotiator;
 }
 
 const sk_method sk_by_direct = {
     .name = "direct",
     .about = "one message per edge",
     .plan = plan,
-    .party = party,
+    .negotiator = negotiator,
 };

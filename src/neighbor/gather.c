@@ -17,13 +17,13 @@ static int leader_of(const sk_machine *m, int node)
     return m->order[m->node_first[node]];
 }
 
-static bool is_leader(const gather_party *p)
+static bool is_leader(const gather_negotiator *p)
 {
-    return p->party.rank == leader_of(p->m, p->m->node[p->party.rank]);
+    return p->negotiator.rank == leader_of(p->m, p->m->node[p->negotiator.rank]);
 }
 
 /* To the leader; as the leader, to oneself. */
-static sk_status tell_targets(gather_party *p, sk_talk *t)
+static sk_status tell_targets(gather_negotiator *p, sk_channel *t)
 {
     const sk_graph *g = p->g;
     size_t n = 1 + sk_rankset_words(g->nranks, g->ntargets);
@@ -40,7 +40,7 @@ static sk_status tell_targets(gather_party *p, sk_talk *t)
 
 /* ---- a local rank ---- */
 
-static sk_status read_pattern(sk_party *p, sk_method_id id, const int32_t *words, size_t n)
+static sk_status read_pattern(sk_negotiator *p, sk_method_id id, const int32_t *words, size_t n)
 {
     sk_pattern *made = NULL;
     sk_status st = sk_pattern_unpack(words, n, &made);
@@ -55,9 +55,9 @@ static sk_status read_pattern(sk_party *p, sk_method_id id, const int32_t *words
     return SK_OK;
 }
 
-static sk_status take_patterns(gather_party *p, int from, const int32_t *words, size_t n)
+static sk_status take_patterns(gather_negotiator *p, int from, const int32_t *words, size_t n)
 {
-    if (from != leader_of(p->m, p->m->node[p->party.rank]))
+    if (from != leader_of(p->m, p->m->node[p->negotiator.rank]))
         return SK_WIRE;
     sk_status st = SK_OK;
     words++, n--;
@@ -67,35 +67,35 @@ static sk_status take_patterns(gather_party *p, int from, const int32_t *words, 
         if (n == 0 || words[0] < 0 || (size_t)words[0] > n - 1)
             return SK_WIRE;
         size_t len = (size_t)words[0];
-        st = read_pattern(&p->party, (sk_method_id)id, words + 1, len);
+        st = read_pattern(&p->negotiator, (sk_method_id)id, words + 1, len);
         words += 1 + len;
         n -= 1 + len;
     }
     if (st == SK_OK && n != 0)
         st = SK_WIRE;
-    p->party.done = st == SK_OK;
+    p->negotiator.done = st == SK_OK;
     return st;
 }
 
 /* ---- a leader ---- */
 
 /* How many nodes' targets travel in a round: all that were heard of, or what is still missing. */
-static int share(const gather_party *p, int round)
+static int share(const gather_negotiator *p, int round)
 {
     int have = 1 << round, rest = p->m->nnodes - have;
     return have < rest ? have : rest;
 }
 
-static int node_at(const gather_party *p, int distance)
+static int node_at(const gather_negotiator *p, int distance)
 {
     int nodes = p->m->nnodes;
-    return ((p->m->node[p->party.rank] + distance) % nodes + nodes) % nodes;
+    return ((p->m->node[p->negotiator.rank] + distance) % nodes + nodes) % nodes;
 }
 
-static sk_status send_patterns(gather_party *p, sk_talk *t)
+static sk_status send_patterns(gather_negotiator *p, sk_channel *t)
 {
     const sk_machine *m = p->m;
-    int node = m->node[p->party.rank], first = m->node_first[node];
+    int node = m->node[p->negotiator.rank], first = m->node_first[node];
     sk_status st = sk_gather_plan(p);
     for (int i = 1; first + i < m->node_first[node + 1] && st == SK_OK; i++) {
         int32_t *words = NULL;
@@ -105,24 +105,25 @@ static sk_status send_patterns(gather_party *p, sk_talk *t)
             st = t->send(t, m->order[first + i], words, n);
         free(words);
     }
-    p->party.done = st == SK_OK;
+    p->negotiator.done = st == SK_OK;
     return st;
 }
 
 /* What is known of my node and those after it goes to the node that lies as far before me. */
-static sk_status begin_round(gather_party *p, sk_talk *t, int round)
+static sk_status begin_round(gather_negotiator *p, sk_channel *t, int round)
 {
     if (1 << round >= p->m->nnodes)
         return send_patterns(p, t);
-    p->party.phase = ROUND + round;
-    p->known[0] = p->party.phase;
+    p->negotiator.phase = ROUND + round;
+    p->known[0] = p->negotiator.phase;
     int to = leader_of(p->m, node_at(p, -(1 << round)));
     return t->send(t, to, p->known, p->ends[share(p, round) - 1]);
 }
 
-static sk_status take_round(gather_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take_round(gather_negotiator *p, sk_channel *t, int from, const int32_t *words,
+                            size_t n)
 {
-    int round = p->party.phase - ROUND, distance = 1 << round, count = share(p, round);
+    int round = p->negotiator.phase - ROUND, distance = 1 << round, count = share(p, round);
     if (from != leader_of(p->m, node_at(p, distance)))
         return SK_WIRE;
     bool pass_on = 2 * distance < p->m->nnodes;
@@ -140,17 +141,18 @@ static sk_status take_round(gather_party *p, sk_talk *t, int from, const int32_t
 }
 
 /* The node's targets are complete: the first round begins. */
-static sk_status begin_rounds(gather_party *p, sk_talk *t)
+static sk_status begin_rounds(gather_negotiator *p, sk_channel *t)
 {
     sk_status st = sk_gather_join(p);
     return st == SK_OK ? begin_round(p, t, 0) : st;
 }
 
-static sk_status take_targets(gather_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take_targets(gather_negotiator *p, sk_channel *t, int from, const int32_t *words,
+                              size_t n)
 {
     const sk_machine *m = p->m;
     int local_rank = m->place[from] - m->node_first[m->node[from]];
-    if (m->node[from] != m->node[p->party.rank] || p->local_ranks[local_rank].words)
+    if (m->node[from] != m->node[p->negotiator.rank] || p->local_ranks[local_rank].words)
         return SK_WIRE;
     sk_status st = sk_gather_keep(p, local_rank, words + 1, n - 1);
     if (st != SK_OK)
@@ -158,23 +160,24 @@ static sk_status take_targets(gather_party *p, sk_talk *t, int from, const int32
     return --p->missing == 0 ? begin_rounds(p, t) : SK_OK;
 }
 
-/* ---- the party ---- */
+/* ---- the negotiator ---- */
 
-static sk_status start(sk_party *party, sk_talk *t)
+static sk_status start(sk_negotiator *negotiator, sk_channel *t)
 {
-    gather_party *p = (gather_party *)party;
+    gather_negotiator *p = (gather_negotiator *)negotiator;
     sk_status st = tell_targets(p, t);
     if (!is_leader(p))
-        p->party.phase = PATTERNS;
+        p->negotiator.phase = PATTERNS;
     else if (st == SK_OK && p->missing == 0)
         st = begin_rounds(p, t);
     return st;
 }
 
-static sk_status take(sk_party *party, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take(sk_negotiator *negotiator, sk_channel *t, int from, const int32_t *words,
+                      size_t n)
 {
-    gather_party *p = (gather_party *)party;
-    switch (p->party.phase) {
+    gather_negotiator *p = (gather_negotiator *)negotiator;
+    switch (p->negotiator.phase) {
     case TARGETS:
         return take_targets(p, t, from, words, n);
     case PATTERNS:
@@ -184,22 +187,22 @@ static sk_status take(sk_party *party, sk_talk *t, int from, const int32_t *word
     }
 }
 
-sk_party *sk_gather_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o,
-                          unsigned methods, int64_t edges)
+sk_negotiator *sk_gather_negotiator(const sk_graph *g, const sk_machine *m,
+                                    const sk_pattern_opts *o, unsigned methods, int64_t edges)
 {
-    static const sk_party_ops ops = {start, take, sk_gather_free};
-    gather_party *p = calloc(1, sizeof *p);
+    static const sk_negotiator_ops ops = {start, take, sk_gather_free};
+    gather_negotiator *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->party = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    p->negotiator = (sk_negotiator){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
     p->g = g;
     p->m = m;
     p->opts = *o;
     p->methods = methods;
     p->edges = edges;
     if (is_leader(p) && sk_gather_lead(p) != SK_OK) {
-        sk_party_free(&p->party);
+        sk_negotiator_free(&p->negotiator);
         return NULL;
     }
-    return &p->party;
+    return &p->negotiator;
 }

@@ -6,25 +6,25 @@
 #include "neighbor/gather.h"
 #include "neighbor/rankset.h"
 
-static int local_ranks_of(const gather_party *p)
+static int local_ranks_of(const gather_negotiator *p)
 {
-    int node = p->m->node[p->party.rank];
+    int node = p->m->node[p->negotiator.rank];
     return p->m->node_first[node + 1] - p->m->node_first[node];
 }
 
-sk_status sk_gather_lead(gather_party *p)
+sk_status sk_gather_lead(gather_negotiator *p)
 {
     size_t n = (size_t)local_ranks_of(p);
     p->missing = (int)n - 1;
     p->local_ranks = calloc(n, sizeof *p->local_ranks);
-    p->whole = sk_whole_new(p->party.nranks, p->edges);
-    p->room = malloc((size_t)p->party.nranks * sizeof *p->room);
+    p->whole = sk_global_graph_new(p->negotiator.nranks, p->edges);
+    p->room = malloc((size_t)p->negotiator.nranks * sizeof *p->room);
     p->ends = calloc((size_t)p->m->nnodes, sizeof *p->ends);
     p->plans = calloc(SK_NMETHODS * n, sizeof(sk_pattern *));
     return p->local_ranks && p->whole && p->room && p->ends && p->plans ? SK_OK : SK_NOMEM;
 }
 
-static void forget(gather_party *p)
+static void forget(gather_negotiator *p)
 {
     for (int i = 0; p->local_ranks && i < local_ranks_of(p); i++)
         free(p->local_ranks[i].words);
@@ -32,7 +32,7 @@ static void forget(gather_party *p)
     free(p->known);
     free(p->ends);
     free(p->room);
-    sk_whole_free(p->whole);
+    sk_global_graph_free(p->whole);
     p->local_ranks = NULL;
     p->known = NULL;
     p->ends = NULL;
@@ -40,9 +40,9 @@ static void forget(gather_party *p)
     p->whole = NULL;
 }
 
-void sk_gather_free(sk_party *party)
+void sk_gather_free(sk_negotiator *negotiator)
 {
-    gather_party *p = (gather_party *)party;
+    gather_negotiator *p = (gather_negotiator *)negotiator;
     for (int i = 0; p->plans && i < SK_NMETHODS * local_ranks_of(p); i++)
         sk_pattern_free(p->plans[i]);
     free(p->plans);
@@ -50,18 +50,19 @@ void sk_gather_free(sk_party *party)
     free(p);
 }
 
-/* sk_whole_add finds out about ranks that are their own targets and about edges too many. */
-static sk_status read_rank(gather_party *p, int rank, const int32_t *words, size_t n, size_t *used)
+/* sk_global_graph_add finds out about ranks that are their own targets and about edges too many. */
+static sk_status read_rank(gather_negotiator *p, int rank, const int32_t *words, size_t n,
+                           size_t *used)
 {
     int many = 0;
-    *used = sk_rankset_get(words, n, p->party.nranks, p->room, &many);
-    return *used && sk_whole_add(p->whole, rank, p->room, many) == SK_OK ? SK_OK : SK_WIRE;
+    *used = sk_rankset_get(words, n, p->negotiator.nranks, p->room, &many);
+    return *used && sk_global_graph_add(p->whole, rank, p->room, many) == SK_OK ? SK_OK : SK_WIRE;
 }
 
-sk_status sk_gather_keep(gather_party *p, int local_rank, const int32_t *words, size_t n)
+sk_status sk_gather_keep(gather_negotiator *p, int local_rank, const int32_t *words, size_t n)
 {
     size_t used = 0;
-    int rank = p->m->order[p->m->place[p->party.rank] + local_rank];
+    int rank = p->m->order[p->m->place[p->negotiator.rank] + local_rank];
     sk_status st = read_rank(p, rank, words, n, &used);
     if (st != SK_OK || used != n)
         return SK_WIRE;
@@ -73,7 +74,7 @@ sk_status sk_gather_keep(gather_party *p, int local_rank, const int32_t *words, 
     return SK_OK;
 }
 
-static sk_status append(gather_party *p, const int32_t *words, size_t n)
+static sk_status append(gather_negotiator *p, const int32_t *words, size_t n)
 {
     if (p->used + n > p->cap) {
         size_t cap = 2 * (p->used + n);
@@ -88,7 +89,7 @@ static sk_status append(gather_party *p, const int32_t *words, size_t n)
     return SK_OK;
 }
 
-sk_status sk_gather_join(gather_party *p)
+sk_status sk_gather_join(gather_negotiator *p)
 {
     sk_status st = append(p, &(int32_t){0}, 1); /* the phase will stand here */
     for (int i = 0; i < local_ranks_of(p) && st == SK_OK; i++)
@@ -97,8 +98,8 @@ sk_status sk_gather_join(gather_party *p)
     return st;
 }
 
-sk_status sk_gather_read(gather_party *p, int node, bool pass_on, const int32_t *words, size_t n,
-                         size_t *used)
+sk_status sk_gather_read(gather_negotiator *p, int node, bool pass_on, const int32_t *words,
+                         size_t n, size_t *used)
 {
     const sk_machine *m = p->m;
     size_t at = 0;
@@ -117,19 +118,19 @@ sk_status sk_gather_read(gather_party *p, int node, bool pass_on, const int32_t 
     return st;
 }
 
-sk_status sk_gather_plan(gather_party *p)
+sk_status sk_gather_plan(gather_negotiator *p)
 {
     const sk_machine *m = p->m;
     int n = local_ranks_of(p);
-    sk_status st = sk_whole_freeze(p->whole);
+    sk_status st = sk_global_graph_freeze(p->whole);
     for (int id = 0; id < SK_NMETHODS && st == SK_OK; id++) {
         if (!(p->methods >> id & 1))
             continue;
         sk_pattern **out = &p->plans[id * n];
         st = sk_method_get((sk_method_id)id)
-                 ->plan(p->whole, m, &p->opts, &m->order[m->place[p->party.rank]], n, out);
+                 ->plan(p->whole, m, &p->opts, &m->order[m->place[p->negotiator.rank]], n, out);
         if (st == SK_OK) {
-            p->party.made[id] = out[0];
+            p->negotiator.made[id] = out[0];
             out[0] = NULL;
         }
     }
@@ -158,7 +159,7 @@ static sk_status add_pattern(const sk_pattern *pattern, int32_t **words, size_t 
     return more ? SK_OK : SK_NOMEM;
 }
 
-sk_status sk_gather_pack(const gather_party *p, int local_rank, int32_t **words, size_t *n)
+sk_status sk_gather_pack(const gather_negotiator *p, int local_rank, int32_t **words, size_t *n)
 {
     int32_t *all = malloc(sizeof *all);
     size_t len = 1;

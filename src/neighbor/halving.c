@@ -9,7 +9,7 @@
  * good   many targets spread over the machine, small blocks
  * paper  "A Topology- and Load-Aware Design for Neighborhood Allgather" (Distance Halving),
  *        Algorithms 1 to 4. Beyond it: only blocks with targets in the other half travel, not the
- *        whole buffer; halves are cut by places, not ranks; parcels, so alltoall combines too; and
+ *        whole buffer; halves are cut by places, not ranks; blocks, so alltoall combines too; and
  *        a rank that finds no agent in two passes hands over to its mirror image rather than
  *        sending itself, which makes the bound hold on every graph.
  *
@@ -25,5 +25,5 @@ const sk_method sk_by_halving = {
     .name = "halving",
     .about = "one agent in the other half of the machine per step, down to the socket",
     .plan = sk_halving_plan,
-    .party = sk_halving_party,
+    .negotiator = sk_halving_negotiator,
 };

@@ -43,7 +43,7 @@ void sk_deal_free(sk_deal *d)
     *d = (sk_deal){0};
 }
 
-static sk_status say(sk_deal *d, sk_talk *t, int to, int signal, int state)
+static sk_status say(sk_deal *d, sk_channel *t, int to, int signal, int state)
 {
     int32_t words[] = {d->phase, signal};
     d->state[to] = (uint8_t)state;
@@ -53,7 +53,7 @@ static sk_status say(sk_deal *d, sk_talk *t, int to, int signal, int state)
 /* ---- the origin ---- */
 
 /* Tell all that wait for my answer, or may still wait for my request, that I need them no more. */
-static sk_status leave(sk_deal *d, sk_talk *t)
+static sk_status leave(sk_deal *d, sk_channel *t)
 {
     sk_status st = SK_OK;
     bool found = d->partner >= 0;
@@ -65,7 +65,7 @@ static sk_status leave(sk_deal *d, sk_talk *t)
     return st;
 }
 
-static sk_status ask(sk_deal *d, sk_talk *t)
+static sk_status ask(sk_deal *d, sk_channel *t)
 {
     while (d->best < d->n && d->state[d->list[d->best].who] != OPEN)
         d->best++;
@@ -74,7 +74,7 @@ static sk_status ask(sk_deal *d, sk_talk *t)
     return say(d, t, d->list[d->best].who, REQ, ASKED);
 }
 
-static sk_status origin_take(sk_deal *d, sk_talk *t, int from, int signal)
+static sk_status origin_take(sk_deal *d, sk_channel *t, int from, int signal)
 {
     uint8_t *state = &d->state[from];
     if (signal == ACCEPT && *state == ASKED) {
@@ -96,7 +96,7 @@ static sk_status origin_take(sk_deal *d, sk_talk *t, int from, int signal)
 /* ---- the agent ---- */
 
 /* Accept the best origin that has not gone away, if it has asked, and then drop the others. */
-static sk_status decide(sk_deal *d, sk_talk *t)
+static sk_status decide(sk_deal *d, sk_channel *t)
 {
     while (d->best < d->n && d->state[d->list[d->best].who] > ASKED)
         d->best++;
@@ -112,7 +112,7 @@ static sk_status decide(sk_deal *d, sk_talk *t)
     return st;
 }
 
-static sk_status agent_take(sk_deal *d, sk_talk *t, int from, int signal)
+static sk_status agent_take(sk_deal *d, sk_channel *t, int from, int signal)
 {
     uint8_t *state = &d->state[from];
     bool dropped = *state == DROPPED;
@@ -149,7 +149,7 @@ static void reset(sk_deal *d, sk_due *due, int phase, int n)
     }
 }
 
-sk_status sk_deal_begin(sk_deal *d, sk_talk *t, sk_due *due, int phase, bool origin, int n)
+sk_status sk_deal_begin(sk_deal *d, sk_channel *t, sk_due *due, int phase, bool origin, int n)
 {
     if (n)
         qsort(d->list, (size_t)n, sizeof *d->list, by_choice);
@@ -159,7 +159,7 @@ sk_status sk_deal_begin(sk_deal *d, sk_talk *t, sk_due *due, int phase, bool ori
     return origin ? ask(d, t) : SK_OK;
 }
 
-sk_status sk_deal_again(sk_deal *d, sk_talk *t, sk_due *due, int phase)
+sk_status sk_deal_again(sk_deal *d, sk_channel *t, sk_due *due, int phase)
 {
     bool found = d->origin && d->partner >= 0;
     int n = 0;
@@ -175,7 +175,7 @@ sk_status sk_deal_again(sk_deal *d, sk_talk *t, sk_due *due, int phase)
     return d->origin ? ask(d, t) : SK_OK;
 }
 
-sk_status sk_deal_take(sk_deal *d, sk_talk *t, int from, const int32_t *words, size_t n)
+sk_status sk_deal_take(sk_deal *d, sk_channel *t, int from, const int32_t *words, size_t n)
 {
     if (n != 2)
         return SK_WIRE;

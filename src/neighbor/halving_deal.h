@@ -5,7 +5,7 @@
 
 #include "neighbor/halving_due.h"
 #include "neighbor/halving_split.h"
-#include "neighbor/talk.h"
+#include "neighbor/negotiation.h"
 
 typedef struct sk_deal {
     bool origin;     /* I look for an agent; else I may become one */
@@ -22,9 +22,9 @@ void sk_deal_free(sk_deal *d);
 
 /* The first pass, with the ranks in d->list[0 .. n - 1] in any order. It is over when nothing is
  * due any more. */
-sk_status sk_deal_begin(sk_deal *d, sk_talk *t, sk_due *due, int phase, bool origin, int n);
+sk_status sk_deal_begin(sk_deal *d, sk_channel *t, sk_due *due, int phase, bool origin, int n);
 /* The second: those that went without an agent ask again; every agent takes one more. */
-sk_status sk_deal_again(sk_deal *d, sk_talk *t, sk_due *due, int phase);
-sk_status sk_deal_take(sk_deal *d, sk_talk *t, int from, const int32_t *words, size_t n);
+sk_status sk_deal_again(sk_deal *d, sk_channel *t, sk_due *due, int phase);
+sk_status sk_deal_take(sk_deal *d, sk_channel *t, int from, const int32_t *words, size_t n);
 
 #endif

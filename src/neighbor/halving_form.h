@@ -4,8 +4,9 @@
 
 #include "neighbor/method.h"
 
-sk_status sk_halving_plan(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+sk_status sk_halving_plan(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                           const int *ranks, int n, sk_pattern **out);
-sk_party *sk_halving_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
+sk_negotiator *sk_halving_negotiator(const sk_graph *g, const sk_machine *m,
+                                     const sk_pattern_opts *o);
 
 #endif

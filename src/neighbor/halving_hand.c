@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-static sk_status hold(sk_hand *h, sk_parcel parcel)
+static sk_status hold(sk_hand *h, sk_block block)
 {
     if (h->nheld == h->cap) {
         size_t cap = 2 * h->cap + 64;
-        sk_parcel *at = realloc(h->held, cap * sizeof *at);
+        sk_block *at = realloc(h->held, cap * sizeof *at);
         if (!at)
             return SK_NOMEM;
         h->held = at;
         h->cap = cap;
     }
-    h->held[h->nheld++] = parcel;
+    h->held[h->nheld++] = block;
     return SK_OK;
 }
 
@@ -24,7 +24,7 @@ sk_status sk_hand_init(sk_hand *h, const sk_graph *g, const sk_halving *rules)
                    .made = sk_pattern_new(g->nranks, g->rank)};
     sk_status st = h->made ? SK_OK : SK_NOMEM;
     for (int i = 0; i < g->ntargets && st == SK_OK; i++)
-        st = hold(h, (sk_parcel){g->rank, g->targets[i]});
+        st = hold(h, (sk_block){g->rank, g->targets[i]});
     if (st != SK_OK)
         sk_hand_free(h);
     return st;
@@ -44,13 +44,13 @@ static bool is_busy(const sk_hand *h)
 
 /* ---- to the agent ---- */
 
-/* Move what is held for a half into words, two each; how many parcels. */
+/* Move what is held for a half into words, two each; how many blocks. */
 static size_t pick_out(sk_hand *h, sk_half half, int32_t *words)
 {
     const int *place = h->rules->machine->place;
     size_t kept = 0, picked = 0;
     for (size_t i = 0; i < h->nheld; i++) {
-        sk_parcel one = h->held[i];
+        sk_block one = h->held[i];
         if (sk_half_has(half, place[one.dst])) {
             words[2 * picked] = one.src;
             words[2 * picked + 1] = one.dst;
@@ -70,7 +70,7 @@ static int mirror_of(const sk_hand *h, const sk_hand_step *s)
 }
 
 /* My mirror image cannot know whether I come to it, so it hears from me in any case. */
-static sk_status send_parcels(sk_hand *h, sk_talk *t, const sk_hand_step *s)
+static sk_status send_blocks(sk_hand *h, sk_channel *t, const sk_hand_step *s)
 {
     int32_t *words = malloc((1 + 2 * h->nheld) * sizeof *words);
     if (!words)
@@ -87,7 +87,7 @@ static sk_status send_parcels(sk_hand *h, sk_talk *t, const sk_hand_step *s)
     return st;
 }
 
-sk_status sk_hand_over(sk_hand *h, sk_talk *t, sk_due *due, const sk_hand_step *s)
+sk_status sk_hand_over(sk_hand *h, sk_channel *t, sk_due *due, const sk_hand_step *s)
 {
     const int *rank = h->rules->machine->order;
     sk_half from = {0, 0};
@@ -98,7 +98,7 @@ sk_status sk_hand_over(sk_hand *h, sk_talk *t, sk_due *due, const sk_hand_step *
     for (int i = 0; i < 2; i++)
         if (s->origins[i] >= 0)
             sk_due_add(due, s->origins[i]);
-    return send_parcels(h, t, s);
+    return send_blocks(h, t, s);
 }
 
 sk_status sk_hand_take(sk_hand *h, const sk_hand_step *s, int from, const int32_t *words, size_t n)
@@ -106,7 +106,7 @@ sk_status sk_hand_take(sk_hand *h, const sk_hand_step *s, int from, const int32_
     const sk_machine *m = h->rules->machine;
     sk_status st = n % 2 == 1 ? SK_OK : SK_WIRE;
     for (size_t i = 1; i < n && st == SK_OK; i += 2) {
-        sk_parcel one = {words[i], words[i + 1]};
+        sk_block one = {words[i], words[i + 1]};
         if (one.dst < 0 || one.dst >= m->nranks || !sk_half_has(s->mine, m->place[one.dst]))
             return SK_WIRE;
         sk_pattern_recv(h->made, s->step, from, one.src, one.dst);
@@ -120,7 +120,7 @@ sk_status sk_hand_take(sk_hand *h, const sk_hand_step *s, int from, const int32_
 
 static int by_dst(const void *a, const void *b)
 {
-    const sk_parcel *x = a, *y = b;
+    const sk_block *x = a, *y = b;
     return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
@@ -138,7 +138,7 @@ static size_t first_for(const sk_hand *h, int dst)
 }
 
 /* The sources that a local rank gets from me: a run of what is held, sorted by destination. */
-static sk_status tell_local_rank(sk_hand *h, sk_talk *t, int local_rank, int32_t *words)
+static sk_status tell_local_rank(sk_hand *h, sk_channel *t, int local_rank, int32_t *words)
 {
     size_t n = 1;
     for (size_t i = first_for(h, local_rank); i < h->nheld && h->held[i].dst == local_rank; i++) {
@@ -148,7 +148,7 @@ static sk_status tell_local_rank(sk_hand *h, sk_talk *t, int local_rank, int32_t
     return t->send(t, local_rank, words, n);
 }
 
-sk_status sk_hand_out(sk_hand *h, sk_talk *t, sk_due *due, int phase, sk_half socket)
+sk_status sk_hand_out(sk_hand *h, sk_channel *t, sk_due *due, int phase, sk_half socket)
 {
     int32_t *words = malloc((1 + h->nheld) * sizeof *words);
     if (!words)

@@ -26,14 +26,14 @@ static void epoch_round(int n, const int64_t *from_first, const int *from, int64
     to_first[0] = 0;
 }
 
-static void fill_lists(sk_near *near, const sk_whole *g)
+static void fill_lists(sk_near *near, const sk_global_graph *g)
 {
     const sk_machine *m = near->machine;
     for (int i = 0; i < m->nranks; i++) {
-        int degree = sk_whole_degree(g, m->order[i], false);
+        int degree = sk_global_graph_degree(g, m->order[i], false);
         int *at = &near->out[near->out_first[i]];
         near->out_first[i + 1] = near->out_first[i] + degree;
-        sk_whole_targets(g, m->order[i], at);
+        sk_global_graph_targets(g, m->order[i], at);
         for (int k = 0; k < degree; k++)
             at[k] = m->place[at[k]];
     }
@@ -65,9 +65,9 @@ static sk_status fill_rows(sk_near *near)
     return SK_OK;
 }
 
-sk_status sk_near_init(sk_near *near, const sk_whole *g, const sk_machine *m)
+sk_status sk_near_init(sk_near *near, const sk_global_graph *g, const sk_machine *m)
 {
-    size_t n = (size_t)m->nranks, edges = (size_t)sk_whole_edges(g) + 1;
+    size_t n = (size_t)m->nranks, edges = (size_t)sk_global_graph_edges(g) + 1;
     *near = (sk_near){.machine = m,
                       .out_first = calloc(n + 1, sizeof *near->out_first),
                       .in_first = calloc(n + 1, sizeof *near->in_first),

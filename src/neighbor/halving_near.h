@@ -4,7 +4,7 @@
 #define SK_HALVING_NEAR_H
 
 #include "neighbor/halving_split.h"
-#include "topo/whole.h"
+#include "topo/global_graph.h"
 
 typedef struct sk_near {
     const sk_machine *machine;
@@ -16,7 +16,7 @@ typedef struct sk_near {
     int *count;                    /* by place, all 0 in between */
 } sk_near;
 
-sk_status sk_near_init(sk_near *near, const sk_whole *g, const sk_machine *m);
+sk_status sk_near_init(sk_near *near, const sk_global_graph *g, const sk_machine *m);
 void sk_near_free(sk_near *near);
 
 /* The candidates of the rank at place `a` for an agent in `to`, with what they have in common with

@@ -1,6 +1,6 @@
-/* halving_party.c: distance halving by messages: Algorithm 1 as one rank goes through it. Phase 0
+/* halving_negotiator.c: distance halving by messages: Algorithm 1 as one rank goes through it. Phase 0
  * tells who has what in common, then every step has five phases: two passes in which the lower half
- * finds agents, two for the upper half, and one in which parcels are handed over. The last phase
+ * finds agents, two for the upper half, and one in which blocks are handed over. The last phase
  * tells the ranks of the socket what they will get. A rank that reaches its socket before others
  * skips the steps between. */
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 enum { LOWER, LOWER_AGAIN, UPPER, UPPER_AGAIN, HAND, PHASES }; /* of a step */
 
-typedef struct party {
-    sk_party base;
+typedef struct negotiator {
+    sk_negotiator base;
     sk_halving rules;
     sk_weigh weigh;
     sk_deal deal;
@@ -21,21 +21,21 @@ typedef struct party {
     sk_due due;
     sk_group group;    /* mine, after the present step */
     sk_hand_step step; /* the present one */
-} party;
+} negotiator;
 
-static int last_phase(const party *p)
+static int last_phase(const negotiator *p)
 {
     return 1 + p->rules.steps * PHASES;
 }
 
 /* The kind of the present phase within its step; PHASES: it is the first or last of all. */
-static int kind_of(const party *p)
+static int kind_of(const negotiator *p)
 {
     int phase = p->base.phase;
     return phase == 0 || phase == last_phase(p) ? PHASES : (phase - 1) % PHASES;
 }
 
-static void begin_step(party *p)
+static void begin_step(negotiator *p)
 {
     const sk_machine *m = p->rules.machine;
     int cut = sk_group_cut(m, p->group);
@@ -49,7 +49,7 @@ static void begin_step(party *p)
                              .origins = {-1, -1}};
 }
 
-static sk_status enter_deal(party *p, sk_talk *t, int kind)
+static sk_status enter_deal(negotiator *p, sk_channel *t, int kind)
 {
     if (kind == LOWER_AGAIN || kind == UPPER_AGAIN)
         return sk_deal_again(&p->deal, t, &p->due, p->base.phase);
@@ -58,7 +58,7 @@ static sk_status enter_deal(party *p, sk_talk *t, int kind)
     return sk_deal_begin(&p->deal, t, &p->due, p->base.phase, origin, n);
 }
 
-static void leave_deal(party *p, int kind)
+static void leave_deal(negotiator *p, int kind)
 {
     if (p->deal.origin)
         p->step.agent = p->deal.partner;
@@ -66,7 +66,7 @@ static void leave_deal(party *p, int kind)
         p->step.origins[kind == LOWER_AGAIN || kind == UPPER_AGAIN] = p->deal.partner;
 }
 
-static sk_status enter(party *p, sk_talk *t)
+static sk_status enter(negotiator *p, sk_channel *t)
 {
     int kind = kind_of(p);
     if (kind == PHASES)
@@ -81,7 +81,7 @@ static sk_status enter(party *p, sk_talk *t)
     return enter_deal(p, t, kind);
 }
 
-static sk_status finish(party *p)
+static sk_status finish(negotiator *p)
 {
     p->base.made[SK_BY_HALVING] = p->hand.made;
     p->hand.made = NULL;
@@ -90,7 +90,7 @@ static sk_status finish(party *p)
 }
 
 /* Into the next phases, as long as there is nothing to wait for. */
-static sk_status go_on(party *p, sk_talk *t)
+static sk_status go_on(negotiator *p, sk_channel *t)
 {
     sk_status st = SK_OK;
     while (st == SK_OK && p->due.left == 0) {
@@ -106,16 +106,16 @@ static sk_status go_on(party *p, sk_talk *t)
     return st;
 }
 
-static sk_status start(sk_party *base, sk_talk *t)
+static sk_status start(sk_negotiator *base, sk_channel *t)
 {
-    party *p = (party *)base;
+    negotiator *p = (negotiator *)base;
     sk_status st = sk_weigh_tell(&p->weigh, t, &p->due, base->phase);
     return st == SK_OK ? go_on(p, t) : st;
 }
 
-static sk_status take(sk_party *base, sk_talk *t, int from, const int32_t *words, size_t n)
+static sk_status take(sk_negotiator *base, sk_channel *t, int from, const int32_t *words, size_t n)
 {
-    party *p = (party *)base;
+    negotiator *p = (negotiator *)base;
     int kind = kind_of(p);
     sk_status st = sk_due_take(&p->due, from);
     if (st != SK_OK)
@@ -131,9 +131,9 @@ static sk_status take(sk_party *base, sk_talk *t, int from, const int32_t *words
     return st == SK_OK ? go_on(p, t) : st;
 }
 
-static void party_free(sk_party *base)
+static void negotiator_free(sk_negotiator *base)
 {
-    party *p = (party *)base;
+    negotiator *p = (negotiator *)base;
     sk_hand_free(&p->hand);
     sk_deal_free(&p->deal);
     sk_weigh_free(&p->weigh);
@@ -142,20 +142,21 @@ static void party_free(sk_party *base)
     free(p);
 }
 
-sk_party *sk_halving_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+sk_negotiator *sk_halving_negotiator(const sk_graph *g, const sk_machine *m,
+                                     const sk_pattern_opts *o)
 {
-    static const sk_party_ops ops = {start, take, party_free};
-    party *p = calloc(1, sizeof *p);
+    static const sk_negotiator_ops ops = {start, take, negotiator_free};
+    negotiator *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->base = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    p->base = (sk_negotiator){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
     p->group = (sk_group){0, m->nsockets};
     p->due.from = calloc((size_t)g->nranks, sizeof *p->due.from);
     if (!p->due.from || sk_halving_init(&p->rules, m, o->idle) != SK_OK ||
         sk_weigh_init(&p->weigh, g, &p->rules) != SK_OK ||
         sk_deal_init(&p->deal, g->nranks) != SK_OK ||
         sk_hand_init(&p->hand, g, &p->rules) != SK_OK) {
-        party_free(&p->base);
+        negotiator_free(&p->base);
         return NULL;
     }
     return &p->base;

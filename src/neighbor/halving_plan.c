@@ -1,4 +1,4 @@
-/* halving_plan.c: distance halving from the whole graph: the way of every parcel is followed, but
+/* halving_plan.c: distance halving from the whole graph: the way of every block is followed, but
  * only the patterns that are asked for are written down.
  *
  * A rank always holds all that a source has for the rank's present group, or nothing of it: the
@@ -46,7 +46,7 @@ static sk_status hold(plan *p, int *list, int src, int64_t from, int64_t to)
     return SK_OK;
 }
 
-/* A parcel travels from place a to place b. */
+/* A block travels from place a to place b. */
 static void write_down(plan *p, int stage, int a, int b, int src, int dst)
 {
     const int *rank = p->rules.machine->order;
@@ -157,7 +157,7 @@ static sk_status follow(plan *p)
     return st;
 }
 
-static sk_status plan_init(plan *p, const sk_whole *g, const sk_machine *m, const bool *idle)
+static sk_status plan_init(plan *p, const sk_global_graph *g, const sk_machine *m, const bool *idle)
 {
     size_t n = (size_t)m->nranks;
     p->want = calloc(n, sizeof(sk_pattern *));
@@ -188,7 +188,7 @@ static void plan_free(plan *p)
     free(p->groups);
 }
 
-sk_status sk_halving_plan(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+sk_status sk_halving_plan(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                           const int *ranks, int n, sk_pattern **out)
 {
     plan p = {0};

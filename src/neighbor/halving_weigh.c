@@ -56,7 +56,7 @@ void sk_weigh_free(sk_weigh *w)
     *w = (sk_weigh){0};
 }
 
-sk_status sk_weigh_tell(const sk_weigh *w, sk_talk *t, sk_due *due, int phase)
+sk_status sk_weigh_tell(const sk_weigh *w, sk_channel *t, sk_due *due, int phase)
 {
     const sk_graph *g = w->graph;
     int32_t *words = malloc((1 + sk_rankset_words(g->nranks, g->nsources)) * sizeof *words);

@@ -5,7 +5,7 @@
 
 #include "neighbor/halving_due.h"
 #include "neighbor/halving_split.h"
-#include "neighbor/talk.h"
+#include "neighbor/negotiation.h"
 #include "topo/graph.h"
 
 /* Another rank stands in my opposite half in one step only, so one number each is enough for what
@@ -22,7 +22,7 @@ sk_status sk_weigh_init(sk_weigh *w, const sk_graph *g, const sk_halving *h);
 void sk_weigh_free(sk_weigh *w);
 
 /* Tell my sources who they all are, and hear the same from my targets. */
-sk_status sk_weigh_tell(const sk_weigh *w, sk_talk *t, sk_due *due, int phase);
+sk_status sk_weigh_tell(const sk_weigh *w, sk_channel *t, sk_due *due, int phase);
 sk_status sk_weigh_take(sk_weigh *w, int from, const int32_t *words, size_t n);
 
 /* The candidates in a half, where the graph's rank is the origin or the agent; how many. */

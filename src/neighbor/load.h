@@ -11,10 +11,10 @@
 typedef struct sk_load {
     int64_t stages;
     int64_t messages[SK_NLEVELS];
-    int64_t blocks[SK_NLEVELS];  /* allgather: a source once per message */
-    int64_t parcels[SK_NLEVELS]; /* alltoall */
+    int64_t allgather_blocks[SK_NLEVELS]; /* allgather: a source once per message */
+    int64_t alltoall_blocks[SK_NLEVELS];  /* alltoall */
     /* The longest message between local ranks: 0, there is none. */
-    int64_t near_blocks, near_parcels;
+    int64_t max_intra_allgather_blocks, max_intra_alltoall_blocks;
 } sk_load;
 
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m);

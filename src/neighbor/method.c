@@ -12,7 +12,7 @@ static const sk_method *const table[] = {
 #undef METHOD
 };
 
-_Static_assert((int)SK_NMETHODS <= (int)SK_MOST_METHODS, "a party has room for every method");
+_Static_assert((int)SK_NMETHODS <= (int)SK_MAX_METHODS, "a negotiator has room for every method");
 
 const sk_method *sk_method_get(sk_method_id id)
 {

@@ -1,13 +1,13 @@
 /* method.h: the ways to make a pattern. One file and one row in methods.def each. Both forms of a
- * method give the same patterns: `plan` sees the whole graph, `party` agrees by messages. */
+ * method give the same patterns: `plan` sees the whole graph, `negotiator` agrees by messages. */
 #ifndef SK_METHOD_H
 #define SK_METHOD_H
 
+#include "neighbor/negotiation.h"
 #include "neighbor/pattern.h"
-#include "neighbor/talk.h"
+#include "topo/global_graph.h"
 #include "topo/graph.h"
 #include "topo/machine.h"
-#include "topo/whole.h"
 
 typedef enum sk_method_id {
 #define METHOD(ID, name) SK_BY_##ID,
@@ -29,12 +29,12 @@ typedef struct sk_method {
     const char *about;
 
     /* The patterns of the given ranks, out[i] that of ranks[i]; on failure none. */
-    sk_status (*plan)(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+    sk_status (*plan)(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                       const int *ranks, int n, sk_pattern **out);
 
     /* One rank's part in the distributed protocol; NULL: out of memory. The result is
-     * party->made[id]. Graph, machine and options are borrowed until it is freed. */
-    sk_party *(*party)(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
+     * negotiator->made[id]. Graph, machine and options are borrowed until it is freed. */
+    sk_negotiator *(*negotiator)(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
 } sk_method;
 
 const sk_method *sk_method_get(sk_method_id id);
@@ -42,9 +42,9 @@ sk_method_id sk_method_find(const char *name); /* SK_NMETHODS when there is none
 
 /* The accelerated set-up: the ranks of a node send their targets to the first of them, these
  * exchange them, plan for their nodes, and hand out the patterns. `methods`: a bit per method.
- * `edges`: pairs in the whole graph, agreed before. Results in party->made. */
-sk_party *sk_gather_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o,
-                          unsigned methods, int64_t edges);
+ * `edges`: pairs in the whole graph, agreed before. Results in negotiator->made. */
+sk_negotiator *sk_gather_negotiator(const sk_graph *g, const sk_machine *m,
+                                    const sk_pattern_opts *o, unsigned methods, int64_t edges);
 
 /* One order of pairs that both ends see alike, so that protocols and plans with the whole graph
  * agree on ties, and no rank is everybody's favourite: compare `count`, larger first, then this,

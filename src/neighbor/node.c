@@ -6,29 +6,29 @@
  * messages  at most one per pair of nodes over the network: about (nodes - 1) / (ranks per node)
  *           sent and received by each rank, and up to 2 (ranks per node - 1) inside each way
  * good for  short blocks, many neighbours, many ranks per node: when CPU per message is the limit
- * set-up    one message between any two ranks of a node, none over the network (node_party.c) */
+ * set-up    one message between any two ranks of a node, none over the network (node_negotiator.c) */
 #include "neighbor/node.h"
 
 #include <stdlib.h>
 
 /* The neighbours of all ranks of a node, out of the whole graph. */
-static sk_status local_ranks_of(const sk_whole *g, const sk_machine *m, sk_local_ranks *a,
+static sk_status local_ranks_of(const sk_global_graph *g, const sk_machine *m, sk_local_ranks *a,
                                 int *room)
 {
     sk_status st = SK_OK;
     for (int i = 0; i < a->n && st == SK_OK; i++) {
         int r = m->order[m->node_first[a->node] + i];
-        sk_whole_targets(g, r, room);
-        st = sk_local_ranks_set(a, i, SK_TARGETS, room, sk_whole_degree(g, r, false));
+        sk_global_graph_targets(g, r, room);
+        st = sk_local_ranks_set(a, i, SK_TARGETS, room, sk_global_graph_degree(g, r, false));
         if (st != SK_OK)
             break;
-        sk_whole_sources(g, r, room);
-        st = sk_local_ranks_set(a, i, SK_SOURCES, room, sk_whole_degree(g, r, true));
+        sk_global_graph_sources(g, r, room);
+        st = sk_local_ranks_set(a, i, SK_SOURCES, room, sk_global_graph_degree(g, r, true));
     }
     return st;
 }
 
-static sk_status plan_node(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+static sk_status plan_node(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                            int node, int *room, sk_pattern **by_rank)
 {
     sk_local_ranks a;
@@ -48,7 +48,7 @@ static sk_status plan_node(const sk_whole *g, const sk_machine *m, const sk_patt
     return st;
 }
 
-static sk_status plan(const sk_whole *g, const sk_machine *m, const sk_pattern_opts *o,
+static sk_status plan(const sk_global_graph *g, const sk_machine *m, const sk_pattern_opts *o,
                       const int *ranks, int n, sk_pattern **out)
 {
     size_t nranks = (size_t)m->nranks;
@@ -80,5 +80,5 @@ const sk_method sk_by_node = {
     .name = "node",
     .about = "one message per pair of nodes, spread over their ranks",
     .plan = plan,
-    .party = sk_node_party,
+    .negotiator = sk_node_negotiator,
 };

@@ -35,6 +35,6 @@ static inline int sk_local_rank_of(const sk_machine *m, int rank)
 sk_status sk_node_fill(const sk_machine *m, const bool *idle, const sk_local_ranks *a,
                        sk_pattern **patterns);
 
-sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
+sk_negotiator *sk_node_negotiator(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o);
 
 #endif

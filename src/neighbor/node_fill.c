@@ -1,6 +1,6 @@
-/* node_fill.c: the hauls of the ranks of one node, from the neighbours of all of them.
+/* node_fill.c: the bundles of the ranks of one node, from the neighbours of all of them.
  *
- * Carrier and entry of a pair of nodes follow from the parcels between the two alone: so both nodes
+ * Carrier and entry of a pair of nodes follow from the blocks between the two alone: so both nodes
  * find the same, each from the neighbours of its own ranks. A pair takes its epoch by how far apart
  * its nodes are counted; epochs are dealt to a node's ranks one after the other, carriers from the
  * first rank upwards, entries from the last downwards, so that neither the many epochs of a large
@@ -52,16 +52,16 @@ typedef struct fill {
     sk_pattern **patterns;
 } fill;
 
-typedef struct pair { /* all parcels from one node to another */
+typedef struct pair { /* all blocks from one node to another */
     int from, to;
-    const sk_parcel *parcels;
+    const sk_block *blocks;
     size_t n;
     int carrier, entry;
 } pair;
 
-/* Parcels of the local ranks' edges in one way, by the node at the other end: those of node i are
- * (*parcels)[(*first)[i] ...]. Both are the caller's to free, also after a failure. */
-static sk_status by_node(const fill *f, int way, size_t **first, sk_parcel **parcels)
+/* Blocks of the local ranks' edges in one way, by the node at the other end: those of node i are
+ * (*blocks)[(*first)[i] ...]. Both are the caller's to free, also after a failure. */
+static sk_status by_node(const fill *f, int way, size_t **first, sk_block **blocks)
 {
     const sk_machine *m = f->m;
     size_t *at = *first = calloc((size_t)m->nnodes + 2, sizeof *at);
@@ -72,16 +72,16 @@ static sk_status by_node(const fill *f, int way, size_t **first, sk_parcel **par
             at[m->node[f->local_ranks->intra[way][i].rank[k]] + 2]++;
     for (int i = 0; i < m->nnodes; i++)
         at[i + 2] += at[i + 1];
-    *parcels = malloc((at[m->nnodes + 1] + 1) * sizeof **parcels);
-    if (!*parcels)
+    *blocks = malloc((at[m->nnodes + 1] + 1) * sizeof **blocks);
+    if (!*blocks)
         return SK_NOMEM;
     /* One ahead: filling a node's share moves its start, which is the next one's place, along. */
     for (int i = 0; i < f->local_ranks->n; i++) {
         int local_rank = m->order[m->node_first[f->local_ranks->node] + i];
         for (int k = 0; k < f->local_ranks->intra[way][i].n; k++) {
             int other = f->local_ranks->intra[way][i].rank[k];
-            (*parcels)[at[m->node[other] + 1]++] =
-                way == SK_TARGETS ? (sk_parcel){local_rank, other} : (sk_parcel){other, local_rank};
+            (*blocks)[at[m->node[other] + 1]++] =
+                way == SK_TARGETS ? (sk_block){local_rank, other} : (sk_block){other, local_rank};
         }
     }
     return SK_OK;
@@ -107,16 +107,16 @@ static void choose(const fill *f, pair *p)
 {
     bool one_src = true, one_dst = true;
     for (size_t i = 1; i < p->n; i++) {
-        one_src &= p->parcels[i].src == p->parcels[0].src;
-        one_dst &= p->parcels[i].dst == p->parcels[0].dst;
+        one_src &= p->blocks[i].src == p->blocks[0].src;
+        one_dst &= p->blocks[i].dst == p->blocks[0].dst;
     }
     int nodes = f->m->nnodes, epoch = (p->to - p->from + nodes) % nodes - 1;
-    p->carrier = one_src ? p->parcels[0].src : deal(f, p->from, epoch, false);
-    p->entry = one_dst ? p->parcels[0].dst : deal(f, p->to, epoch, true);
+    p->carrier = one_src ? p->blocks[0].src : deal(f, p->from, epoch, false);
+    p->entry = one_dst ? p->blocks[0].dst : deal(f, p->to, epoch, true);
 }
 
-/* A parcel goes one hop between two local ranks, or between a local rank and a rank elsewhere. */
-static void hop(const fill *f, int stage, int from, int to, sk_parcel parcel)
+/* A block goes one hop between two local ranks, or between a local rank and a rank elsewhere. */
+static void hop(const fill *f, int stage, int from, int to, sk_block block)
 {
     const sk_machine *m = f->m;
     if (from == to)
@@ -126,9 +126,9 @@ static void hop(const fill *f, int stage, int from, int to, sk_parcel parcel)
     sk_pattern *q =
         m->node[to] == f->local_ranks->node ? f->patterns[sk_local_rank_of(m, to)] : NULL;
     if (p)
-        sk_pattern_send(p, stage, to, parcel.src, parcel.dst);
+        sk_pattern_send(p, stage, to, block.src, block.dst);
     if (q)
-        sk_pattern_recv(q, stage, from, parcel.src, parcel.dst);
+        sk_pattern_recv(q, stage, from, block.src, block.dst);
 }
 
 static sk_status fill_pair(const fill *f, pair *p)
@@ -139,12 +139,12 @@ static sk_status fill_pair(const fill *f, pair *p)
     if (p->carrier < 0 || p->entry < 0)
         return SK_BADARG; /* a rank with neighbours was called idle */
     for (size_t i = 0; i < p->n; i++) {
-        sk_parcel parcel = p->parcels[i];
+        sk_block block = p->blocks[i];
         if (p->from == f->local_ranks->node)
-            hop(f, 0, parcel.src, p->carrier, parcel);
-        hop(f, 1, p->carrier, p->entry, parcel);
+            hop(f, 0, block.src, p->carrier, block);
+        hop(f, 1, p->carrier, p->entry, block);
         if (p->to == f->local_ranks->node)
-            hop(f, 2, p->entry, parcel.dst, parcel);
+            hop(f, 2, p->entry, block.dst, block);
     }
     return SK_OK;
 }
@@ -153,21 +153,21 @@ static sk_status fill_way(const fill *f, int way)
 {
     int mine = f->local_ranks->node;
     size_t *first = NULL;
-    sk_parcel *parcels = NULL;
-    sk_status st = by_node(f, way, &first, &parcels);
+    sk_block *blocks = NULL;
+    sk_status st = by_node(f, way, &first, &blocks);
     for (int node = 0; node < f->m->nnodes && st == SK_OK; node++) {
         pair p = {.from = way == SK_TARGETS ? mine : node,
                   .to = way == SK_TARGETS ? node : mine,
-                  .parcels = &parcels[first[node]],
+                  .blocks = &blocks[first[node]],
                   .n = first[node + 1] - first[node]};
         if (node != mine)
             st = fill_pair(f, &p);
         else if (way == SK_TARGETS)
             for (size_t i = 0; i < p.n; i++)
-                hop(f, 0, p.parcels[i].src, p.parcels[i].dst, p.parcels[i]);
+                hop(f, 0, p.blocks[i].src, p.blocks[i].dst, p.blocks[i]);
     }
     free(first);
-    free(parcels);
+    free(blocks);
     return st;
 }
 

@@ -1,4 +1,4 @@
-/* node_party.c: the distributed form of the per-node method. The ranks of a node tell each other
+/* node_negotiator.c: the distributed form of the per-node method. The ranks of a node tell each other
  * their neighbours, then each knows all blocks that leave and enter the node and so its own part:
  * ranks per node - 1 messages sent by each rank, none of them over the network. */
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "neighbor/node.h"
 #include "neighbor/rankset.h"
 
-typedef struct node_party {
-    sk_party party;
+typedef struct node_negotiator {
+    sk_negotiator negotiator;
     const sk_graph *g;
     const sk_machine *m;
     const bool *idle;
@@ -15,13 +15,13 @@ typedef struct node_party {
     bool *heard; /* of each local rank */
     int missing;
     int *room;
-} node_party;
+} node_negotiator;
 
-static sk_status make(node_party *n)
+static sk_status make(node_negotiator *n)
 {
-    int rank = n->party.rank;
+    int rank = n->negotiator.rank;
     sk_pattern **wanted = calloc((size_t)n->local_ranks.n, sizeof(sk_pattern *));
-    sk_pattern *p = sk_pattern_new(n->party.nranks, rank);
+    sk_pattern *p = sk_pattern_new(n->negotiator.nranks, rank);
     sk_status st = wanted && p ? SK_OK : SK_NOMEM;
     if (st == SK_OK) {
         wanted[sk_local_rank_of(n->m, rank)] = p;
@@ -34,12 +34,12 @@ static sk_status make(node_party *n)
         sk_pattern_free(p);
         return st;
     }
-    n->party.made[SK_BY_NODE] = p;
-    n->party.done = true;
+    n->negotiator.made[SK_BY_NODE] = p;
+    n->negotiator.done = true;
     return SK_OK;
 }
 
-static sk_status tell(const node_party *n, sk_talk *t)
+static sk_status tell(const node_negotiator *n, sk_channel *t)
 {
     const sk_graph *g = n->g;
     size_t len =
@@ -47,7 +47,7 @@ static sk_status tell(const node_party *n, sk_talk *t)
     int32_t *words = malloc(len * sizeof *words);
     if (!words)
         return SK_NOMEM;
-    words[0] = n->party.phase;
+    words[0] = n->negotiator.phase;
     size_t at = 1;
     at += sk_rankset_put(words + at, g->nranks, g->targets, g->ntargets);
     sk_rankset_put(words + at, g->nranks, g->sources, g->nsources);
@@ -60,9 +60,9 @@ static sk_status tell(const node_party *n, sk_talk *t)
     return st;
 }
 
-static sk_status start(sk_party *p, sk_talk *t)
+static sk_status start(sk_negotiator *p, sk_channel *t)
 {
-    node_party *n = (node_party *)p;
+    node_negotiator *n = (node_negotiator *)p;
     const sk_graph *g = n->g;
     int me = sk_local_rank_of(n->m, g->rank);
     sk_status st = sk_local_ranks_set(&n->local_ranks, me, SK_TARGETS, g->targets, g->ntargets);
@@ -75,11 +75,11 @@ static sk_status start(sk_party *p, sk_talk *t)
 }
 
 /* One set of neighbours of a local rank. */
-static sk_status read_set(node_party *n, int local_rank, int way, const int32_t **words,
+static sk_status read_set(node_negotiator *n, int local_rank, int way, const int32_t **words,
                           size_t *left)
 {
     int many = 0, from = n->m->order[n->m->node_first[n->local_ranks.node] + local_rank];
-    size_t used = sk_rankset_get(*words, *left, n->party.nranks, n->room, &many);
+    size_t used = sk_rankset_get(*words, *left, n->negotiator.nranks, n->room, &many);
     if (used == 0)
         return SK_WIRE;
     for (int i = 0; i < many; i++)
@@ -90,10 +90,10 @@ static sk_status read_set(node_party *n, int local_rank, int way, const int32_t 
     return sk_local_ranks_set(&n->local_ranks, local_rank, way, n->room, many);
 }
 
-static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t len)
+static sk_status take(sk_negotiator *p, sk_channel *t, int from, const int32_t *words, size_t len)
 {
     (void)t;
-    node_party *n = (node_party *)p;
+    node_negotiator *n = (node_negotiator *)p;
     if (n->m->node[from] != n->local_ranks.node)
         return SK_WIRE;
     int local_rank = sk_local_rank_of(n->m, from);
@@ -110,26 +110,26 @@ static sk_status take(sk_party *p, sk_talk *t, int from, const int32_t *words, s
     return st == SK_OK && n->missing == 0 ? make(n) : st;
 }
 
-static void party_free(sk_party *p)
+static void negotiator_free(sk_negotiator *p)
 {
-    node_party *n = (node_party *)p;
+    node_negotiator *n = (node_negotiator *)p;
     sk_local_ranks_drop(&n->local_ranks);
     free(n->heard);
     free(n->room);
     free(n);
 }
 
-sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
+sk_negotiator *sk_node_negotiator(const sk_graph *g, const sk_machine *m, const sk_pattern_opts *o)
 {
-    static const sk_party_ops ops = {start, take, party_free};
-    node_party *n = calloc(1, sizeof *n);
+    static const sk_negotiator_ops ops = {start, take, negotiator_free};
+    node_negotiator *n = calloc(1, sizeof *n);
     if (!n)
         return NULL;
     if (sk_local_ranks_init(&n->local_ranks, m, m->node[g->rank]) != SK_OK) {
         free(n);
         return NULL;
     }
-    n->party = (sk_party){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
+    n->negotiator = (sk_negotiator){.ops = &ops, .rank = g->rank, .nranks = g->nranks};
     n->g = g;
     n->m = m;
     n->idle = o->idle;
@@ -137,7 +137,7 @@ sk_party *sk_node_party(const sk_graph *g, const sk_machine *m, const sk_pattern
     n->heard = calloc((size_t)n->local_ranks.n, sizeof *n->heard);
     n->room = malloc((size_t)g->nranks * sizeof *n->room);
     if (n->heard && n->room)
-        return &n->party;
-    party_free(&n->party);
+        return &n->negotiator;
+    negotiator_free(&n->negotiator);
     return NULL;
 }

@@ -1,10 +1,10 @@
 /* pattern.h: who carries whose blocks to whom, for one rank: the outcome of planning, free of sizes
  * and buffers.
  *
- * A parcel is the block that src has for dst. It goes from src over any number of carriers to dst,
- * and reaches dst exactly once. A haul is one message: the parcels that travel together between
- * this rank and a peer in a stage. For allgather the parcels of one src are one and the same block,
- * carried once in a haul; for alltoall each is a block of its own. A parcel may be sent only if it
+ * A block is the block that src has for dst. It goes from src over any number of carriers to dst,
+ * and reaches dst exactly once. A bundle is one message: the blocks that travel together between
+ * this rank and a peer in a stage. For allgather the blocks of one src are one and the same block,
+ * carried once in a bundle; for alltoall each is a block of its own. A block may be sent only if it
  * is mine (src == rank) or came in an earlier stage. Stages have the same numbers on all ranks.
  * Loops (src == dst) never appear: they are copies. */
 #ifndef SK_PATTERN_H
@@ -16,32 +16,32 @@
 
 #include "base/status.h"
 
-typedef struct sk_parcel {
+typedef struct sk_block {
     int32_t src, dst;
-} sk_parcel;
+} sk_block;
 
-typedef struct sk_haul {
+typedef struct sk_bundle {
     int32_t stage, peer;
     bool out;
-    uint32_t first, n; /* its parcels, sorted by src, then dst: the order on the wire */
-} sk_haul;
+    uint32_t first, n; /* its blocks, sorted by src, then dst: the order on the wire */
+} sk_bundle;
 
 typedef struct sk_pattern sk_pattern;
 
 sk_pattern *sk_pattern_new(int nranks, int rank); /* NULL: out of memory */
 void sk_pattern_free(sk_pattern *p);
 
-/* One parcel of the haul to or from `peer` in `stage`; no error checks needed, freeze reports.
- * Adding the same parcel to the same haul twice is the same as once. */
+/* One block of the bundle to or from `peer` in `stage`; no error checks needed, freeze reports.
+ * Adding the same block to the same bundle twice is the same as once. */
 void sk_pattern_send(sk_pattern *p, int stage, int peer, int src, int dst);
 void sk_pattern_recv(sk_pattern *p, int stage, int peer, int src, int dst);
 sk_status sk_pattern_freeze(sk_pattern *p);
 
 typedef struct sk_pattern_view {
     int nranks, rank, nstages; /* nstages: of this rank, at least its last used stage + 1 */
-    const sk_haul *hauls;      /* by stage; in a stage first those that come in; each by peer */
-    const sk_parcel *parcels;
-    size_t nhauls, nparcels;
+    const sk_bundle *bundles;  /* by stage; in a stage first those that come in; each by peer */
+    const sk_block *blocks;
+    size_t nbundles, nblocks;
 } sk_pattern_view;
 const sk_pattern_view *sk_pattern_view_get(const sk_pattern *p); /* after freeze */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "neighbor/neighborhood.h"
 #include "select/renames.h"
 
 typedef struct entry {
@@ -125,7 +126,7 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 5 | (c->machine != NULL) << 4 |
            (c->slot_bytes > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
     if (c->neighborhood)
-        *k++ = c->neighborhood->version;
+        *k++ = sk_neighborhood_of(c)->version;
     if (c->coll != SK_BARRIER) {
         if (c->coll != SK_BCAST)
             k = put_side(k, c, &c->send);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "neighbor/neighborhood.h"
 #include "select/rules.h"
 
 static const char *const coll_vars[] = {
@@ -199,10 +200,10 @@ static void choose_by_price(const sk_select *s, const sk_call *c, reason *r, sk_
         const char *no = a ? refusal(s, a, c) : "is unknown";
         if (no)
             continue;
-        double price = i == SK_BY_DIRECT && !c->neighborhood->machine
+        double price = i == SK_BY_DIRECT && !sk_neighborhood_of(c)->machine
                            ? 0 /* nothing is known yet: it is the only one */
-                           : sk_price(&s->model, c->neighborhood->machine,
-                                      &c->neighborhood->load[i], distinct, sk_call_bytes(c));
+                           : sk_price(&s->model, sk_neighborhood_of(c)->machine,
+                                      &sk_neighborhood_of(c)->load[i], distinct, sk_call_bytes(c));
         if (i == SK_BY_DIRECT)
             direct = price;
         if (!out->algo || price < best) {

@@ -6,30 +6,31 @@
 
 #define FAULT(...) (snprintf(why, size, __VA_ARGS__), true)
 
-static bool party_fault(sk_method_id id, const sk_whole *g, const sk_machine *m,
-                        const sk_pattern_opts *o, unsigned seed, sk_pattern *const *plan, char *why,
-                        size_t size)
+static bool negotiator_fault(sk_method_id id, const sk_global_graph *g, const sk_machine *m,
+                             const sk_pattern_opts *o, unsigned seed, sk_pattern *const *plan,
+                             char *why, size_t size)
 {
-    int n = sk_whole_nranks(g), other = -1;
-    sk_pattern **by_party = calloc((size_t)n, sizeof(*by_party));
-    sk_status st = by_party ? patterns_by_party(id, g, m, o, seed, by_party, NULL) : SK_NOMEM;
+    int n = sk_global_graph_nranks(g), other = -1;
+    sk_pattern **by_negotiator = calloc((size_t)n, sizeof(*by_negotiator));
+    sk_status st =
+        by_negotiator ? patterns_by_negotiation(id, g, m, o, seed, by_negotiator, NULL) : SK_NOMEM;
     for (int r = 0; r < n && st == SK_OK; r++)
-        if (other < 0 && !sk_pattern_equal(plan[r], by_party[r]))
+        if (other < 0 && !sk_pattern_equal(plan[r], by_negotiator[r]))
             other = r;
-    if (by_party)
-        patterns_free(by_party, n);
-    free(by_party);
+    if (by_negotiator)
+        patterns_free(by_negotiator, n);
+    free(by_negotiator);
     if (st != SK_OK)
-        return FAULT("the parties with seed %u: %s", seed, sk_status_text(st));
+        return FAULT("the negotiators with seed %u: %s", seed, sk_status_text(st));
     return other >= 0 &&
            FAULT("with seed %u rank %d has another pattern than planned", seed, other);
 }
 
 /* Every third rank, from the last: a plan for few must not differ from the plan for all. */
-static bool part_fault(sk_method_id id, const sk_whole *g, const sk_machine *m,
+static bool part_fault(sk_method_id id, const sk_global_graph *g, const sk_machine *m,
                        const sk_pattern_opts *o, sk_pattern *const *plan, char *why, size_t size)
 {
-    int n = sk_whole_nranks(g), many = 0, other = -1;
+    int n = sk_global_graph_nranks(g), many = 0, other = -1;
     int *ranks = malloc((size_t)n * sizeof *ranks);
     sk_pattern **part = calloc((size_t)n, sizeof(*part));
     sk_status st = ranks && part ? SK_OK : SK_NOMEM;
@@ -52,7 +53,7 @@ static bool part_fault(sk_method_id id, const sk_whole *g, const sk_machine *m,
 bool method_fault(sk_method_id id, const char *graph, const char *machine, int nranks,
                   const sk_pattern_opts *o, unsigned nseeds, char *why, size_t size)
 {
-    sk_whole *g = check_graph(graph, nranks);
+    sk_global_graph *g = check_graph(graph, nranks);
     sk_machine *m = check_machine(machine, nranks);
     sk_pattern **plan = calloc((size_t)nranks, sizeof(*plan));
     sk_status st = g && m && plan ? patterns_by_plan(id, g, m, o, plan) : SK_BADARG;
@@ -62,11 +63,11 @@ bool method_fault(sk_method_id id, const char *graph, const char *machine, int n
     if (!fault)
         fault = part_fault(id, g, m, o, plan, why, size);
     for (unsigned seed = 0; seed < nseeds && !fault; seed++)
-        fault = party_fault(id, g, m, o, seed, plan, why, size);
+        fault = negotiator_fault(id, g, m, o, seed, plan, why, size);
     if (plan)
         patterns_free(plan, nranks);
     free(plan);
     sk_machine_free(m);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     return fault;
 }

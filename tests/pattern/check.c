@@ -1,5 +1,5 @@
-/* check.c: the parcels of one rank are sorted and looked at, rank by rank, so that thousands of
- * ranks with millions of parcels take seconds. */
+/* check.c: the blocks of one rank are sorted and looked at, rank by rank, so that thousands of
+ * ranks with millions of blocks take seconds. */
 #include "check.h"
 
 #include <stddef.h>
@@ -7,37 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct event { /* a parcel that comes in */
+typedef struct event { /* a block that comes in */
     int32_t src, dst, stage;
 } event;
 
 typedef struct court {
-    const sk_whole *g;
+    const sk_global_graph *g;
     const sk_pattern_view **view;
     int n;
     event *in; /* of the rank that is looked at */
-    sk_parcel *out;
+    sk_block *out;
     size_t nin, nout;
     int64_t delivered;
     char *why;
     size_t size;
 } court;
 
-static int by_parcel(const void *pa, const void *pb)
+static int by_block(const void *pa, const void *pb)
 {
-    const sk_parcel *a = pa, *b = pb;
+    const sk_block *a = pa, *b = pb;
     if (a->src != b->src)
         return a->src < b->src ? -1 : 1;
     return a->dst < b->dst ? -1 : a->dst > b->dst;
 }
 
-/* An event begins as a parcel does, so this sorts both. */
-_Static_assert(offsetof(event, src) == offsetof(sk_parcel, src), "events are compared as parcels");
-_Static_assert(offsetof(event, dst) == offsetof(sk_parcel, dst), "events are compared as parcels");
+/* An event begins as a block does, so this sorts both. */
+_Static_assert(offsetof(event, src) == offsetof(sk_block, src), "events are compared as blocks");
+_Static_assert(offsetof(event, dst) == offsetof(sk_block, dst), "events are compared as blocks");
 
-static int by_haul(const void *pa, const void *pb)
+static int by_bundle(const void *pa, const void *pb)
 {
-    const sk_haul *a = pa, *b = pb;
+    const sk_bundle *a = pa, *b = pb;
     if (a->stage != b->stage)
         return a->stage < b->stage ? -1 : 1;
     if (a->out != b->out)
@@ -47,22 +47,22 @@ static int by_haul(const void *pa, const void *pb)
 
 #define FAULT(c, ...) (snprintf((c)->why, (c)->size, __VA_ARGS__), true)
 
-static bool haul_fault(court *c, int r, const sk_haul *h)
+static bool bundle_fault(court *c, int r, const sk_bundle *h)
 {
     const sk_pattern_view *v = c->view[r];
-    if (h->n == 0 || h->first > v->nparcels || h->n > v->nparcels - h->first)
-        return FAULT(c, "rank %d: the haul with %d in stage %d is not in its parcels", r, h->peer,
+    if (h->n == 0 || h->first > v->nblocks || h->n > v->nblocks - h->first)
+        return FAULT(c, "rank %d: the bundle with %d in stage %d is not in its blocks", r, h->peer,
                      h->stage);
     if (h->peer < 0 || h->peer >= c->n || h->peer == r || h->stage < 0 || h->stage >= v->nstages)
-        return FAULT(c, "rank %d: no haul with %d in stage %d can be", r, h->peer, h->stage);
-    const sk_parcel *p = &v->parcels[h->first];
+        return FAULT(c, "rank %d: no bundle with %d in stage %d can be", r, h->peer, h->stage);
+    const sk_block *p = &v->blocks[h->first];
     for (uint32_t k = 0; k < h->n; k++) {
-        if (k && by_parcel(&p[k - 1], &p[k]) >= 0)
-            return FAULT(c, "rank %d: the parcels with %d in stage %d are out of order", r, h->peer,
+        if (k && by_block(&p[k - 1], &p[k]) >= 0)
+            return FAULT(c, "rank %d: the blocks with %d in stage %d are out of order", r, h->peer,
                          h->stage);
         if (p[k].src < 0 || p[k].src >= c->n || p[k].dst < 0 || p[k].dst >= c->n ||
-            !sk_whole_has(c->g, p[k].src, p[k].dst))
-            return FAULT(c, "rank %d: a parcel %d -> %d, but there is no such edge", r, p[k].src,
+            !sk_global_graph_has(c->g, p[k].src, p[k].dst))
+            return FAULT(c, "rank %d: a block %d -> %d, but there is no such edge", r, p[k].src,
                          p[k].dst);
     }
     return false;
@@ -73,43 +73,43 @@ static bool form_fault(court *c, int r)
     const sk_pattern_view *v = c->view[r];
     if (v->rank != r || v->nranks != c->n)
         return FAULT(c, "rank %d: the pattern is of rank %d of %d", r, v->rank, v->nranks);
-    for (size_t i = 0; i < v->nhauls; i++) {
-        if (i && by_haul(&v->hauls[i - 1], &v->hauls[i]) >= 0)
-            return FAULT(c, "rank %d: haul %zu is out of order", r, i);
-        if (haul_fault(c, r, &v->hauls[i]))
+    for (size_t i = 0; i < v->nbundles; i++) {
+        if (i && by_bundle(&v->bundles[i - 1], &v->bundles[i]) >= 0)
+            return FAULT(c, "rank %d: bundle %zu is out of order", r, i);
+        if (bundle_fault(c, r, &v->bundles[i]))
             return true;
     }
     return false;
 }
 
-/* Hauls are sorted and each stands once, so when all have a counterpart they are pairs. */
+/* Bundles are sorted and each stands once, so when all have a counterpart they are pairs. */
 static bool match_fault(court *c, int r)
 {
     const sk_pattern_view *v = c->view[r];
-    for (size_t i = 0; i < v->nhauls; i++) {
-        const sk_haul *h = &v->hauls[i];
+    for (size_t i = 0; i < v->nbundles; i++) {
+        const sk_bundle *h = &v->bundles[i];
         const sk_pattern_view *w = c->view[h->peer];
-        sk_haul want = {.stage = h->stage, .peer = r, .out = !h->out};
-        const sk_haul *o =
-            w->nhauls ? bsearch(&want, w->hauls, w->nhauls, sizeof want, by_haul) : NULL;
+        sk_bundle want = {.stage = h->stage, .peer = r, .out = !h->out};
+        const sk_bundle *o =
+            w->nbundles ? bsearch(&want, w->bundles, w->nbundles, sizeof want, by_bundle) : NULL;
         if (!o)
-            return FAULT(c, "rank %d: the haul %s %d in stage %d is not known there", r,
+            return FAULT(c, "rank %d: the bundle %s %d in stage %d is not known there", r,
                          h->out ? "to" : "from", h->peer, h->stage);
         if (o->n != h->n ||
-            memcmp(&v->parcels[h->first], &w->parcels[o->first], h->n * sizeof *v->parcels) != 0)
-            return FAULT(c, "rank %d: the haul %s %d in stage %d has other parcels there", r,
+            memcmp(&v->blocks[h->first], &w->blocks[o->first], h->n * sizeof *v->blocks) != 0)
+            return FAULT(c, "rank %d: the bundle %s %d in stage %d has other blocks there", r,
                          h->out ? "to" : "from", h->peer, h->stage);
     }
     return false;
 }
 
-static bool way_fault(court *c, int r, const sk_haul *h, const sk_parcel *p)
+static bool way_fault(court *c, int r, const sk_bundle *h, const sk_block *p)
 {
     if (p->dst == r)
         return FAULT(c, "rank %d sends on %d -> %d, which is for itself", r, p->src, p->dst);
     if (p->src == r)
         return false;
-    const event *e = c->nin ? bsearch(p, c->in, c->nin, sizeof *e, by_parcel) : NULL;
+    const event *e = c->nin ? bsearch(p, c->in, c->nin, sizeof *e, by_block) : NULL;
     if (!e || e->stage >= h->stage)
         return FAULT(c, "rank %d sends %d -> %d in stage %d, but did not get it before", r, p->src,
                      p->dst, h->stage);
@@ -119,10 +119,10 @@ static bool way_fault(court *c, int r, const sk_haul *h, const sk_parcel *p)
 static void collect(court *c, const sk_pattern_view *v)
 {
     c->nin = c->nout = 0;
-    for (size_t i = 0; i < v->nhauls; i++) {
-        const sk_haul *h = &v->hauls[i];
+    for (size_t i = 0; i < v->nbundles; i++) {
+        const sk_bundle *h = &v->bundles[i];
         for (uint32_t k = 0; k < h->n; k++) {
-            sk_parcel p = v->parcels[h->first + k];
+            sk_block p = v->blocks[h->first + k];
             if (h->out)
                 c->out[c->nout++] = p;
             else
@@ -130,9 +130,9 @@ static void collect(court *c, const sk_pattern_view *v)
         }
     }
     if (c->nin)
-        qsort(c->in, c->nin, sizeof *c->in, by_parcel);
+        qsort(c->in, c->nin, sizeof *c->in, by_block);
     if (c->nout)
-        qsort(c->out, c->nout, sizeof *c->out, by_parcel);
+        qsort(c->out, c->nout, sizeof *c->out, by_block);
 }
 
 /* What comes in: once, not my own, and what is not for me is sent on. */
@@ -140,12 +140,12 @@ static bool arrival_fault(court *c, int r)
 {
     for (size_t i = 0; i < c->nin; i++) {
         const event *e = &c->in[i];
-        if (i && by_parcel(e - 1, e) == 0)
+        if (i && by_block(e - 1, e) == 0)
             return FAULT(c, "rank %d gets %d -> %d twice", r, e->src, e->dst);
         if (e->src == r)
             return FAULT(c, "rank %d gets its own %d -> %d back", r, e->src, e->dst);
         c->delivered += e->dst == r;
-        if (e->dst != r && !(c->nout && bsearch(e, c->out, c->nout, sizeof *c->out, by_parcel)))
+        if (e->dst != r && !(c->nout && bsearch(e, c->out, c->nout, sizeof *c->out, by_block)))
             return FAULT(c, "rank %d keeps %d -> %d for itself", r, e->src, e->dst);
     }
     return false;
@@ -156,11 +156,11 @@ static bool rank_fault(court *c, int r)
     const sk_pattern_view *v = c->view[r];
     collect(c, v);
     for (size_t i = 1; i < c->nout; i++)
-        if (by_parcel(&c->out[i - 1], &c->out[i]) == 0)
+        if (by_block(&c->out[i - 1], &c->out[i]) == 0)
             return FAULT(c, "rank %d sends %d -> %d twice", r, c->out[i].src, c->out[i].dst);
-    for (size_t i = 0; i < v->nhauls; i++)
-        for (uint32_t k = 0; k < v->hauls[i].n && v->hauls[i].out; k++)
-            if (way_fault(c, r, &v->hauls[i], &v->parcels[v->hauls[i].first + k]))
+    for (size_t i = 0; i < v->nbundles; i++)
+        for (uint32_t k = 0; k < v->bundles[i].n && v->bundles[i].out; k++)
+            if (way_fault(c, r, &v->bundles[i], &v->blocks[v->bundles[i].first + k]))
                 return true;
     return arrival_fault(c, r);
 }
@@ -171,14 +171,15 @@ static bool room(court *c, sk_pattern *const *patterns)
     c->view = calloc((size_t)c->n, sizeof *c->view);
     for (int r = 0; r < c->n && c->view; r++) {
         c->view[r] = sk_pattern_view_get(patterns[r]);
-        most = c->view[r]->nparcels > most ? c->view[r]->nparcels : most;
+        most = c->view[r]->nblocks > most ? c->view[r]->nblocks : most;
     }
     c->in = malloc(most * sizeof *c->in);
     c->out = malloc(most * sizeof *c->out);
     return c->view && c->in && c->out;
 }
 
-bool pattern_fault(const sk_whole *g, sk_pattern *const *patterns, int n, char *why, size_t size)
+bool pattern_fault(const sk_global_graph *g, sk_pattern *const *patterns, int n, char *why,
+                   size_t size)
 {
     court c = {.g = g, .n = n, .why = why, .size = size};
     bool fault = !room(&c, patterns) && FAULT(&c, "out of memory");
@@ -187,9 +188,9 @@ bool pattern_fault(const sk_whole *g, sk_pattern *const *patterns, int n, char *
     for (int r = 0; r < n && !fault; r++)
         fault = match_fault(&c, r) || rank_fault(&c, r);
     /* Each delivery was of an edge, and none twice: so it is enough to count. */
-    if (!fault && c.delivered != sk_whole_edges(g))
+    if (!fault && c.delivered != sk_global_graph_edges(g))
         fault = FAULT(&c, "%lld of %lld edges are delivered", (long long)c.delivered,
-                      (long long)sk_whole_edges(g));
+                      (long long)sk_global_graph_edges(g));
     free(c.view);
     free(c.in);
     free(c.out);

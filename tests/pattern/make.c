@@ -14,10 +14,10 @@ void patterns_free(sk_pattern **patterns, int n)
     }
 }
 
-sk_status patterns_by_plan(sk_method_id id, const sk_whole *g, const sk_machine *m,
+sk_status patterns_by_plan(sk_method_id id, const sk_global_graph *g, const sk_machine *m,
                            const sk_pattern_opts *o, sk_pattern **out)
 {
-    int n = sk_whole_nranks(g);
+    int n = sk_global_graph_nranks(g);
     int *ranks = malloc((size_t)n * sizeof *ranks);
     if (!ranks)
         return SK_NOMEM;
@@ -28,15 +28,16 @@ sk_status patterns_by_plan(sk_method_id id, const sk_whole *g, const sk_machine 
     return st;
 }
 
-static sk_status graph_of(const sk_whole *g, int rank, sk_graph **out)
+static sk_status graph_of(const sk_global_graph *g, int rank, sk_graph **out)
 {
-    int nin = sk_whole_degree(g, rank, true), nout = sk_whole_degree(g, rank, false);
+    int nin = sk_global_graph_degree(g, rank, true), nout = sk_global_graph_degree(g, rank, false);
     int *list = malloc(((size_t)nin + (size_t)nout + 1) * sizeof *list);
     if (!list)
         return SK_NOMEM;
-    sk_whole_sources(g, rank, list);
-    sk_whole_targets(g, rank, list + nin);
-    sk_status st = sk_graph_new(sk_whole_nranks(g), rank, nin, list, nout, list + nin, false, out);
+    sk_global_graph_sources(g, rank, list);
+    sk_global_graph_targets(g, rank, list + nin);
+    sk_status st =
+        sk_graph_new(sk_global_graph_nranks(g), rank, nin, list, nout, list + nin, false, out);
     free(list);
     return st;
 }
@@ -50,42 +51,43 @@ static int method_of(unsigned methods, int k)
     return -1;
 }
 
-static sk_status take_out(sk_party **parties, int n, unsigned methods, sk_pattern **out)
+static sk_status take_out(sk_negotiator **negotiators, int n, unsigned methods, sk_pattern **out)
 {
     for (int r = 0; r < n; r++)
         for (int k = 0, id; (id = method_of(methods, k)) >= 0; k++)
-            if (!parties[r]->made[id])
+            if (!negotiators[r]->made[id])
                 return SK_BADARG;
     for (int r = 0; r < n; r++)
         for (int k = 0, id; (id = method_of(methods, k)) >= 0; k++) {
-            out[k * n + r] = parties[r]->made[id];
-            parties[r]->made[id] = NULL;
+            out[k * n + r] = negotiators[r]->made[id];
+            negotiators[r]->made[id] = NULL;
         }
     return SK_OK;
 }
 
-sk_status patterns_by_talk(const sk_whole *g, party_maker make, const void *arg, unsigned methods,
-                           unsigned seed, sk_pattern **out, sk_talk_count *count)
+sk_status patterns_by_negotiators(const sk_global_graph *g, negotiator_maker make, const void *arg,
+                                  unsigned methods, unsigned seed, sk_pattern **out,
+                                  sk_channel_count *count)
 {
-    int n = sk_whole_nranks(g);
+    int n = sk_global_graph_nranks(g);
     sk_graph **graphs = calloc((size_t)n, sizeof(*graphs));
-    sk_party **parties = calloc((size_t)n, sizeof(*parties));
-    sk_status st = graphs && parties ? SK_OK : SK_NOMEM;
+    sk_negotiator **negotiators = calloc((size_t)n, sizeof(*negotiators));
+    sk_status st = graphs && negotiators ? SK_OK : SK_NOMEM;
     for (int r = 0; r < n && st == SK_OK; r++) {
         st = graph_of(g, r, &graphs[r]);
-        if (st == SK_OK && !(parties[r] = make(graphs[r], arg)))
+        if (st == SK_OK && !(negotiators[r] = make(graphs[r], arg)))
             st = SK_NOMEM;
     }
     if (st == SK_OK)
-        st = sk_talk_local(parties, n, seed, count);
+        st = sk_negotiate_inproc(negotiators, n, seed, count);
     if (st == SK_OK)
-        st = take_out(parties, n, methods, out);
-    for (int r = 0; r < n && graphs && parties; r++) {
-        sk_party_free(parties[r]);
+        st = take_out(negotiators, n, methods, out);
+    for (int r = 0; r < n && graphs && negotiators; r++) {
+        sk_negotiator_free(negotiators[r]);
         sk_graph_free(graphs[r]);
     }
     free(graphs);
-    free(parties);
+    free(negotiators);
     return st;
 }
 
@@ -95,18 +97,18 @@ typedef struct by_method {
     const sk_pattern_opts *o;
 } by_method;
 
-static sk_party *make_by_method(const sk_graph *g, const void *arg)
+static sk_negotiator *make_by_method(const sk_graph *g, const void *arg)
 {
     const by_method *by = arg;
-    return sk_method_get(by->id)->party(g, by->m, by->o);
+    return sk_method_get(by->id)->negotiator(g, by->m, by->o);
 }
 
-sk_status patterns_by_party(sk_method_id id, const sk_whole *g, const sk_machine *m,
-                            const sk_pattern_opts *o, unsigned seed, sk_pattern **out,
-                            sk_talk_count *count)
+sk_status patterns_by_negotiation(sk_method_id id, const sk_global_graph *g, const sk_machine *m,
+                                  const sk_pattern_opts *o, unsigned seed, sk_pattern **out,
+                                  sk_channel_count *count)
 {
     by_method by = {id, m, o};
-    return patterns_by_talk(g, make_by_method, &by, 1u << id, seed, out, count);
+    return patterns_by_negotiators(g, make_by_method, &by, 1u << id, seed, out, count);
 }
 
 static bool edge(const char *word, int a, int b, int n)
@@ -126,9 +128,9 @@ static bool edge(const char *word, int a, int b, int n)
     return false; /* none */
 }
 
-static sk_whole *graph_by_edges(const char *word, int n)
+static sk_global_graph *graph_by_edges(const char *word, int n)
 {
-    sk_whole *g = sk_whole_new(n, (int64_t)n * (n - 1));
+    sk_global_graph *g = sk_global_graph_new(n, (int64_t)n * (n - 1));
     int *targets = malloc((size_t)n * sizeof *targets);
     sk_status st = g && targets ? SK_OK : SK_NOMEM;
     for (int a = 0; a < n && st == SK_OK; a++) {
@@ -136,26 +138,26 @@ static sk_whole *graph_by_edges(const char *word, int n)
         for (int b = 0; b < n; b++)
             if (edge(word, a, b, n))
                 targets[k++] = b;
-        st = sk_whole_add(g, a, targets, k);
+        st = sk_global_graph_add(g, a, targets, k);
     }
     if (st == SK_OK)
-        st = sk_whole_freeze(g);
+        st = sk_global_graph_freeze(g);
     free(targets);
     if (st != SK_OK) {
         fprintf(stderr, "graph %s: %s\n", word, sk_status_text(st));
-        sk_whole_free(g);
+        sk_global_graph_free(g);
         g = NULL;
     }
     return g;
 }
 
-sk_whole *check_graph(const char *word, int nranks)
+sk_global_graph *check_graph(const char *word, int nranks)
 {
     if (!strchr(word, ':'))
         return graph_by_edges(word, nranks);
     char err[256] = "";
     sk_spec *s = NULL;
-    sk_whole *g = NULL;
+    sk_global_graph *g = NULL;
     sk_status st = sk_spec_new(word, nranks, &s, err, sizeof err);
     if (st == SK_OK)
         st = sk_spec_whole(s, &g);

@@ -47,7 +47,7 @@ static void so_they_do_with_groups_of_any_size(void **state)
                     check(graphs[i], sizes[k], with(theta, friends[j], j % 2 == k % 2), 2);
 }
 
-/* Here a plan gives each matrix its own bits, as a party does; in dense graphs they are shared. */
+/* Here a plan gives each matrix its own bits, as a negotiator does; in dense graphs they are shared. */
 static void so_they_do_on_larger_sparse_graphs(void **state)
 {
     (void)state;
@@ -59,18 +59,18 @@ static void so_they_do_on_larger_sparse_graphs(void **state)
 
 /* ---- by hand ---- */
 
-static sk_whole *graph_of(int n, const int (*edge)[2], int edges)
+static sk_global_graph *graph_of(int n, const int (*edge)[2], int edges)
 {
-    sk_whole *g = sk_whole_new(n, edges);
+    sk_global_graph *g = sk_global_graph_new(n, edges);
     assert_non_null(g);
     for (int r = 0; r < n; r++) {
         int target[16], k = 0;
         for (int i = 0; i < edges; i++)
             if (edge[i][0] == r)
                 target[k++] = edge[i][1];
-        assert_int_equal(sk_whole_add(g, r, target, k), SK_OK);
+        assert_int_equal(sk_global_graph_add(g, r, target, k), SK_OK);
     }
-    assert_int_equal(sk_whole_freeze(g), SK_OK);
+    assert_int_equal(sk_global_graph_freeze(g), SK_OK);
     return g;
 }
 
@@ -87,7 +87,7 @@ static void two_friends_halve_their_neighbours_by_rank(void **state)
     static const int edges[][2] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6},
                                    {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 7}};
     enum { N = 8 };
-    sk_whole *g = graph_of(N, edges, sizeof edges / sizeof *edges);
+    sk_global_graph *g = graph_of(N, edges, sizeof edges / sizeof *edges);
     sk_machine *m = check_machine(on, N);
     sk_pattern_opts o = with(4, 2, false);
     sk_pattern *p[N];
@@ -111,7 +111,7 @@ static void two_friends_halve_their_neighbours_by_rank(void **state)
     sk_pattern_recv(target, 1, 1, 1, 5);
     assert_same(p[5], target);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -174,7 +174,7 @@ typedef struct tally {
 
 static tally tally_of(const char *graph, int n, sk_pattern_opts o)
 {
-    sk_whole *g = check_graph(graph, n);
+    sk_global_graph *g = check_graph(graph, n);
     sk_machine *m = check_machine(on, n);
     sk_pattern **p = calloc((size_t)n, sizeof(*p));
     assert_true(g && m && p);
@@ -182,13 +182,14 @@ static tally tally_of(const char *graph, int n, sk_pattern_opts o)
     char why[200] = "";
     if (pattern_fault(g, p, n, why, sizeof why))
         fail_msg("%s, %d ranks: %s", graph, n, why);
-    tally t = {.edges = sk_whole_edges(g)};
+    tally t = {.edges = sk_global_graph_edges(g)};
     for (int r = 0; r < n; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
-        int64_t out = sk_whole_degree(g, r, false), both = out + sk_whole_degree(g, r, true);
-        int64_t sent = 0, all = (int64_t)v->nhauls;
-        for (size_t i = 0; i < v->nhauls; i++)
-            sent += v->hauls[i].out;
+        int64_t out = sk_global_graph_degree(g, r, false),
+                both = out + sk_global_graph_degree(g, r, true);
+        int64_t sent = 0, all = (int64_t)v->nbundles;
+        for (size_t i = 0; i < v->nbundles; i++)
+            sent += v->bundles[i].out;
         t.total += sent;
         t.most = sent > t.most ? sent : t.most;
         t.most_both = all > t.most_both ? all : t.most_both;
@@ -198,7 +199,7 @@ static tally tally_of(const char *graph, int n, sk_pattern_opts o)
     }
     patterns_free(p, n);
     free(p);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
     return t;
 }
@@ -247,24 +248,24 @@ static void without_friends_it_is_the_direct_pattern(void **state)
     assert_int_equal(t.stages, 1);
 }
 
-/* What p and q hand over to each other for others: at least theta parcels for a pairing. */
+/* What p and q hand over to each other for others: at least theta blocks for a pairing. */
 static void friends_share_at_least_theta_neighbours(void **state)
 {
     (void)state;
     enum { N = 60, THETA = 7 };
     static int passed[N][N];
-    sk_whole *g = check_graph("random:0.5", N);
+    sk_global_graph *g = check_graph("random:0.5", N);
     sk_machine *m = check_machine(on, N);
     sk_pattern_opts o = with(THETA, 2, false);
     sk_pattern *p[N];
     assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
-        for (size_t i = 0; i < v->nhauls; i++)
-            for (uint32_t k = 0; k < v->hauls[i].n && v->hauls[i].out; k++)
-                passed[r][v->hauls[i].peer] +=
-                    v->hauls[i].stage == 0 &&
-                    v->parcels[v->hauls[i].first + k].dst != v->hauls[i].peer;
+        for (size_t i = 0; i < v->nbundles; i++)
+            for (uint32_t k = 0; k < v->bundles[i].n && v->bundles[i].out; k++)
+                passed[r][v->bundles[i].peer] +=
+                    v->bundles[i].stage == 0 &&
+                    v->blocks[v->bundles[i].first + k].dst != v->bundles[i].peer;
     }
     int pairs = 0;
     for (int a = 0; a < N; a++)
@@ -276,7 +277,7 @@ static void friends_share_at_least_theta_neighbours(void **state)
         }
     assert_in_range(pairs, N / 2, N * N);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -287,16 +288,16 @@ static void ranks_without_neighbours_carry_nothing(void **state)
     bool idle[N];
     for (int r = 0; r < N; r++)
         idle[r] = r % 3 == 2;
-    sk_whole *g = check_graph("some", N);
+    sk_global_graph *g = check_graph("some", N);
     sk_machine *m = check_machine(on, N);
     sk_pattern_opts o = with(2, 4, true);
     o.idle = idle;
     sk_pattern *p[N];
     assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
     for (int r = 0; r < N; r++)
-        assert_int_equal(sk_pattern_view_get(p[r])->nhauls == 0, idle[r]);
+        assert_int_equal(sk_pattern_view_get(p[r])->nbundles == 0, idle[r]);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -304,27 +305,27 @@ static void what_is_said_does_not_depend_on_the_order_of_messages(void **state)
 {
     (void)state;
     enum { N = 48 };
-    sk_whole *g = check_graph("random:0.5", N);
+    sk_global_graph *g = check_graph("random:0.5", N);
     sk_machine *m = check_machine(on, N);
     sk_pattern_opts o = with(4, 4, true);
-    sk_talk_count first = {0, 0};
+    sk_channel_count first = {0, 0};
     for (unsigned seed = 0; seed < 5; seed++) {
         sk_pattern *p[N];
-        sk_talk_count count = {0, 0};
-        assert_int_equal(patterns_by_party(SK_BY_COMMON, g, m, &o, seed, p, &count), SK_OK);
+        sk_channel_count count = {0, 0};
+        assert_int_equal(patterns_by_negotiation(SK_BY_COMMON, g, m, &o, seed, p, &count), SK_OK);
         first = seed ? first : count;
         assert_true(count.messages > N);
         assert_int_equal(count.messages, first.messages);
         assert_int_equal(count.words, first.words);
         patterns_free(p, N);
     }
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
 /* ---- messages that cannot be ---- */
 
-static sk_status send_nowhere(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status send_nowhere(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     (void)t, (void)to, (void)words, (void)n;
     return SK_OK;
@@ -348,16 +349,16 @@ static void a_strange_message_is_an_error(void **state)
                  {1, too_long, 5, SK_WIRE}};
     sk_machine *m = check_machine(on, 8);
     sk_pattern_opts o = with(4, 2, false);
-    sk_talk talk = {send_nowhere};
+    sk_channel talk = {send_nowhere};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_graph *g;
         assert_int_equal(sk_graph_new(8, 0, 2, in, 2, out, false, &g), SK_OK);
-        sk_party *p = sk_method_get(SK_BY_COMMON)->party(g, m, &o);
+        sk_negotiator *p = sk_method_get(SK_BY_COMMON)->negotiator(g, m, &o);
         assert_non_null(p);
-        assert_int_equal(sk_party_start(p, &talk), SK_OK);
-        assert_int_equal(sk_party_take(p, &talk, cases[i].from, cases[i].words, cases[i].n),
+        assert_int_equal(sk_negotiator_start(p, &talk), SK_OK);
+        assert_int_equal(sk_negotiator_receive(p, &talk, cases[i].from, cases[i].words, cases[i].n),
                          cases[i].want);
-        sk_party_free(p);
+        sk_negotiator_free(p);
         sk_graph_free(g);
     }
     sk_machine_free(m);

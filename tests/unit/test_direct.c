@@ -26,19 +26,19 @@ static void there_is_one_message_per_neighbour_and_one_stage(void **state)
 {
     (void)state;
     enum { N = 40 };
-    sk_whole *g = check_graph("random:0.3", N);
+    sk_global_graph *g = check_graph("random:0.3", N);
     sk_machine *m = check_machine("node:* core:8", N);
     sk_pattern *p[N];
     assert_int_equal(patterns_by_plan(SK_BY_DIRECT, g, m, &opts, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
-        int degree = sk_whole_degree(g, r, true) + sk_whole_degree(g, r, false);
-        assert_int_equal(v->nhauls, degree);
-        assert_int_equal(v->nparcels, degree);
+        int degree = sk_global_graph_degree(g, r, true) + sk_global_graph_degree(g, r, false);
+        assert_int_equal(v->nbundles, degree);
+        assert_int_equal(v->nblocks, degree);
         assert_int_equal(v->nstages, degree > 0);
     }
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -46,14 +46,14 @@ static void parties_say_nothing(void **state)
 {
     (void)state;
     enum { N = 30 };
-    sk_whole *g = check_graph("all", N);
+    sk_global_graph *g = check_graph("all", N);
     sk_machine *m = check_machine("node:* core:8", N);
     sk_pattern *p[N];
-    sk_talk_count count = {1, 1};
-    assert_int_equal(patterns_by_party(SK_BY_DIRECT, g, m, &opts, 1, p, &count), SK_OK);
+    sk_channel_count count = {1, 1};
+    assert_int_equal(patterns_by_negotiation(SK_BY_DIRECT, g, m, &opts, 1, p, &count), SK_OK);
     assert_int_equal(count.messages, 0);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 

@@ -15,22 +15,22 @@ typedef struct setting {
     int64_t edges;
 } setting;
 
-static sk_party *make(const sk_graph *g, const void *arg)
+static sk_negotiator *make(const sk_graph *g, const void *arg)
 {
     const setting *s = arg;
-    return sk_gather_party(g, s->m, &opts, s->methods, s->edges);
+    return sk_gather_negotiator(g, s->m, &opts, s->methods, s->edges);
 }
 
 static const unsigned two = 1u << SK_BY_DIRECT | 1u << SK_BY_NODE;
 
 static void assert_gathers(const char *graph, const char *machine, int n, unsigned seed)
 {
-    sk_whole *g = check_graph(graph, n);
+    sk_global_graph *g = check_graph(graph, n);
     sk_machine *m = check_machine(machine, n);
     size_t many = (size_t)n;
     sk_pattern **got = calloc(2 * many, sizeof(*got)), **plan = calloc(2 * many, sizeof(*plan));
-    setting s = {m, two, sk_whole_edges(g)};
-    sk_status st = patterns_by_talk(g, make, &s, two, seed, got, NULL);
+    setting s = {m, two, sk_global_graph_edges(g)};
+    sk_status st = patterns_by_negotiators(g, make, &s, two, seed, got, NULL);
     if (st != SK_OK)
         fail_msg("%s on %s, %d ranks: %s", graph, machine, n, sk_status_text(st));
     assert_int_equal(patterns_by_plan(SK_BY_DIRECT, g, m, &opts, plan), SK_OK);
@@ -42,7 +42,7 @@ static void assert_gathers(const char *graph, const char *machine, int n, unsign
     patterns_free(plan, 2 * n);
     free(got);
     free(plan);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -65,33 +65,33 @@ static void every_method_can_be_gathered(void **state)
 {
     (void)state;
     enum { N = 24 };
-    sk_whole *g = check_graph("random:0.4", N);
+    sk_global_graph *g = check_graph("random:0.4", N);
     sk_machine *m = check_machine("node:* socket:2 core:3", N);
     for (int id = 0; id < SK_NMETHODS; id++) {
-        setting s = {m, 1u << id, sk_whole_edges(g)};
+        setting s = {m, 1u << id, sk_global_graph_edges(g)};
         sk_pattern *got[N], *plan[N];
-        assert_int_equal(patterns_by_talk(g, make, &s, s.methods, 7, got, NULL), SK_OK);
+        assert_int_equal(patterns_by_negotiators(g, make, &s, s.methods, 7, got, NULL), SK_OK);
         assert_int_equal(patterns_by_plan((sk_method_id)id, g, m, &opts, plan), SK_OK);
         for (int r = 0; r < N; r++)
             assert_true(sk_pattern_equal(got[r], plan[r]));
         patterns_free(got, N);
         patterns_free(plan, N);
     }
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
 static int64_t messages(const char *graph, const char *machine, int n, unsigned methods)
 {
-    sk_whole *g = check_graph(graph, n);
+    sk_global_graph *g = check_graph(graph, n);
     sk_machine *m = check_machine(machine, n);
     sk_pattern **got = calloc(SK_NMETHODS * (size_t)n, sizeof(*got));
-    sk_talk_count count = {0, 0};
-    setting s = {m, methods, sk_whole_edges(g)};
-    assert_int_equal(patterns_by_talk(g, make, &s, methods, 0, got, &count), SK_OK);
+    sk_channel_count count = {0, 0};
+    setting s = {m, methods, sk_global_graph_edges(g)};
+    assert_int_equal(patterns_by_negotiators(g, make, &s, methods, 0, got, &count), SK_OK);
     patterns_free(got, SK_NMETHODS * n);
     free(got);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
     return count.messages;
 }
@@ -115,16 +115,16 @@ static void gathering_takes_twenty_times_fewer_messages_than_negotiating(void **
     enum { N = 540 };
     sk_pattern **out = calloc(N, sizeof *out);
     sk_pattern_opts opts = {.theta = 4, .friends = 2};
-    sk_talk_count count;
-    sk_whole *g = check_graph("random:0.3", N);
+    sk_channel_count count;
+    sk_global_graph *g = check_graph("random:0.3", N);
     sk_machine *m = check_machine("node:15 socket:2 core:18", N);
     assert_true(out && g && m);
-    assert_int_equal(patterns_by_party(SK_BY_HALVING, g, m, &opts, 0, out, &count), SK_OK);
+    assert_int_equal(patterns_by_negotiation(SK_BY_HALVING, g, m, &opts, 0, out, &count), SK_OK);
     assert_true(count.messages >=
                 20 * messages("random:0.3", "node:15 socket:2 core:18", N, 1u << SK_BY_HALVING));
     patterns_free(out, N);
     free(out);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -139,7 +139,7 @@ typedef struct letter {
     int32_t words[LONGEST];
 } letter;
 
-static sk_status swallow(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status swallow(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     (void)t, (void)to, (void)words, (void)n;
     return SK_OK;
@@ -147,7 +147,7 @@ static sk_status swallow(sk_talk *t, int to, const int32_t *words, size_t n)
 
 typedef struct place {
     sk_machine *m;
-    sk_whole *g;
+    sk_global_graph *g;
     sk_graph *mine;
 } place;
 
@@ -165,27 +165,27 @@ static place place_new(int rank)
 static void place_free(place *p)
 {
     sk_machine_free(p->m);
-    sk_whole_free(p->g);
+    sk_global_graph_free(p->g);
     sk_graph_free(p->mine);
 }
 
 /* Hands over letters, exactly as long as said. */
 static sk_status deliver(const place *at, const letter *letters, int n, bool *done)
 {
-    sk_talk t = {swallow};
-    setting s = {at->m, two, sk_whole_edges(at->g)};
-    sk_party *p = make(at->mine, &s);
+    sk_channel t = {swallow};
+    setting s = {at->m, two, sk_global_graph_edges(at->g)};
+    sk_negotiator *p = make(at->mine, &s);
     assert_non_null(p);
-    sk_status st = sk_party_start(p, &t);
+    sk_status st = sk_negotiator_start(p, &t);
     for (int i = 0; i < n && st == SK_OK; i++) {
         int32_t *exact = malloc(letters[i].n * sizeof *exact + 1);
         assert_non_null(exact);
         memcpy(exact, letters[i].words, letters[i].n * sizeof *exact);
-        st = sk_party_take(p, &t, letters[i].from, exact, letters[i].n);
+        st = sk_negotiator_receive(p, &t, letters[i].from, exact, letters[i].n);
         free(exact);
     }
     *done = p->done;
-    sk_party_free(p);
+    sk_negotiator_free(p);
     return st;
 }
 
@@ -314,12 +314,12 @@ static void local_ranks_refuse_malformed_messages(void **state)
 static void more_edges_than_agreed_are_refused(void **state)
 {
     (void)state;
-    sk_whole *g = check_graph("all", N);
+    sk_global_graph *g = check_graph("all", N);
     sk_machine *m = check_machine("node:3 core:3", N);
-    setting s = {m, two, sk_whole_edges(g) - 1};
+    setting s = {m, two, sk_global_graph_edges(g) - 1};
     sk_pattern *got[2 * N];
-    assert_int_equal(patterns_by_talk(g, make, &s, two, 0, got, NULL), SK_WIRE);
-    sk_whole_free(g);
+    assert_int_equal(patterns_by_negotiators(g, make, &s, two, 0, got, NULL), SK_WIRE);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 

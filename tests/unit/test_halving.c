@@ -48,7 +48,7 @@ static void both_forms_make_the_same_right_patterns(void **state)
 
 /* All patterns of a graph, made from the whole of it and checked. */
 typedef struct scene {
-    sk_whole *g;
+    sk_global_graph *g;
     sk_machine *m;
     sk_pattern **p;
     int n;
@@ -69,7 +69,7 @@ static void scene_free(scene *s)
 {
     patterns_free(s->p, s->n);
     free(s->p);
-    sk_whole_free(s->g);
+    sk_global_graph_free(s->g);
     sk_machine_free(s->m);
 }
 
@@ -78,8 +78,8 @@ static int sent(const scene *s, int rank, sk_level level)
 {
     const sk_pattern_view *v = sk_pattern_view_get(s->p[rank]);
     int n = 0;
-    for (size_t i = 0; i < v->nhauls; i++)
-        n += v->hauls[i].out && sk_machine_level(s->m, rank, v->hauls[i].peer) == level;
+    for (size_t i = 0; i < v->nbundles; i++)
+        n += v->bundles[i].out && sk_machine_level(s->m, rank, v->bundles[i].peer) == level;
     return n;
 }
 
@@ -120,7 +120,7 @@ static void idle_ranks_carry_nothing(void **state)
         assert_method("some", machines[i], N, &o, 3);
         scene s = scene_of("some", machines[i], N, &o);
         for (int r = 2; r < N; r += 3)
-            assert_int_equal(sk_pattern_view_get(s.p[r])->nhauls, 0);
+            assert_int_equal(sk_pattern_view_get(s.p[r])->nbundles, 0);
         scene_free(&s);
     }
     memset(idle, true, sizeof idle);
@@ -231,9 +231,9 @@ static void far_links_are_crossed_in_the_first_steps_only(void **state)
             const sk_pattern_view *v = sk_pattern_view_get(s.p[r]);
             assert_int_equal(sent(&s, r, SK_NET), BETWEEN_NODES);
             assert_int_equal(sent(&s, r, SK_NODE), 1);
-            for (size_t k = 0; k < v->nhauls; k++)
-                assert_int_equal(v->hauls[k].stage < BETWEEN_NODES,
-                                 sk_machine_level(s.m, r, v->hauls[k].peer) == SK_NET);
+            for (size_t k = 0; k < v->nbundles; k++)
+                assert_int_equal(v->bundles[k].stage < BETWEEN_NODES,
+                                 sk_machine_level(s.m, r, v->bundles[k].peer) == SK_NET);
         }
         scene_free(&s);
     }
@@ -249,9 +249,9 @@ static void nodes_are_parted_before_they_are_cut(void **state)
         scene s = scene_of("all", three[k], N, &opts);
         for (int r = 0; r < N; r++) {
             const sk_pattern_view *v = sk_pattern_view_get(s.p[r]);
-            bool inside = false; /* hauls are in the order of stages */
-            for (size_t i = 0; i < v->nhauls; i++) {
-                sk_level level = sk_machine_level(s.m, r, v->hauls[i].peer);
+            bool inside = false; /* bundles are in the order of stages */
+            for (size_t i = 0; i < v->nbundles; i++) {
+                sk_level level = sk_machine_level(s.m, r, v->bundles[i].peer);
                 assert_false(inside && level == SK_NET);
                 inside |= level == SK_NODE;
             }
@@ -268,7 +268,7 @@ static void halves_are_as_even_as_can_be(void **state)
     enum { N = 20, BELOW = 2 };
     scene s = scene_of("all", "node:5 core:4", N, &opts);
     for (int r = 0; r < N; r++) {
-        const sk_haul *h = sk_pattern_view_get(s.p[r])->hauls;
+        const sk_bundle *h = sk_pattern_view_get(s.p[r])->bundles;
         for (; h->stage == 0; h++)
             assert_true((s.m->node[r] < BELOW) != (s.m->node[h->peer] < BELOW));
     }
@@ -283,8 +283,8 @@ static void agents_share_the_load(void **state)
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(s.p[r]);
         int in[STEPS + 1] = {0};
-        for (size_t i = 0; i < v->nhauls; i++)
-            in[v->hauls[i].stage] += !v->hauls[i].out;
+        for (size_t i = 0; i < v->nbundles; i++)
+            in[v->bundles[i].stage] += !v->bundles[i].out;
         for (int step = 0; step < STEPS; step++)
             assert_int_equal(in[step], 1);
     }
@@ -298,10 +298,10 @@ static void the_protocol_takes_two_signals_for_a_pair(void **state)
     (void)state;
     enum { N = 64, STEPS = 4 };
     sk_pattern *p[N];
-    sk_talk_count count = {0, 0};
-    sk_whole *g = check_graph("all", N);
+    sk_channel_count count = {0, 0};
+    sk_global_graph *g = check_graph("all", N);
     sk_machine *m = check_machine("node:8 socket:2 core:4", N);
-    assert_int_equal(patterns_by_party(SK_BY_HALVING, g, m, &opts, 1, p, &count), SK_OK);
+    assert_int_equal(patterns_by_negotiation(SK_BY_HALVING, g, m, &opts, 1, p, &count), SK_OK);
     int64_t pairs = 0; /* origin and agent, in all steps */
     for (int step = 0; step < STEPS; step++)
         pairs += N * (N >> (step + 1));
@@ -309,11 +309,11 @@ static void the_protocol_takes_two_signals_for_a_pair(void **state)
     int64_t handed = STEPS * N;
     assert_in_range(count.messages, known + handed, known + 2 * handed + pairs / 4);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
-static sk_status swallow(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status swallow(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     (void)t, (void)to, (void)words, (void)n;
     return SK_OK;
@@ -321,7 +321,8 @@ static sk_status swallow(sk_talk *t, int to, const int32_t *words, size_t n)
 
 /* Rank 0 of 4, a node each, sends to 2 and 3. Its candidates in the first step are these; it is the
  * mirror of 2. */
-static sk_party *party_of_four(const sk_graph *g, const sk_machine *m, sk_talk *t, int messages)
+static sk_negotiator *negotiator_of_four(const sk_graph *g, const sk_machine *m, sk_channel *t,
+                                         int messages)
 {
     static const struct {
         int from;
@@ -333,11 +334,12 @@ static sk_party *party_of_four(const sk_graph *g, const sk_machine *m, sk_talk *
         {3, 2, {2, 2}},    {2, 2, {2, 2}},                 /* again */
         {2, 3, {5, 2, 1}},                                 /* hands over 2 -> 1 */
     };
-    sk_party *p = sk_method_get(SK_BY_HALVING)->party(g, m, &opts);
+    sk_negotiator *p = sk_method_get(SK_BY_HALVING)->negotiator(g, m, &opts);
     assert_non_null(p);
-    assert_int_equal(sk_party_start(p, t), SK_OK);
+    assert_int_equal(sk_negotiator_start(p, t), SK_OK);
     for (int i = 0; i < messages; i++)
-        assert_int_equal(sk_party_take(p, t, good[i].from, good[i].words, good[i].n), SK_OK);
+        assert_int_equal(sk_negotiator_receive(p, t, good[i].from, good[i].words, good[i].n),
+                         SK_OK);
     return p;
 }
 
@@ -359,26 +361,26 @@ static void malformed_messages_are_refused(void **state)
         {2, 3, 2, {1, 9}},    /* no such signal */
         {2, 1, 2, {1, 2}},    /* from one of the same half */
         {3, 3, 2, {1, 2}},    /* twice */
-        {6, 2, 2, {5, 2}},    /* half a parcel */
-        {6, 2, 3, {5, 2, 3}}, /* a parcel for the other half */
+        {6, 2, 2, {5, 2}},    /* half a block */
+        {6, 2, 3, {5, 2, 3}}, /* a block for the other half */
         {6, 2, 3, {5, 2, 4}}, /* for nobody */
         {6, 3, 1, {5}},       /* from one who has another mirror */
     };
-    sk_talk t = {swallow};
+    sk_channel t = {swallow};
     sk_machine *m = check_machine("node:4 core:1", 4);
     sk_graph *g = NULL;
     int targets[] = {2, 3};
     assert_int_equal(sk_graph_new(4, 0, 0, NULL, 2, targets, false, &g), SK_OK);
     for (size_t i = 0; i < COUNT(bad); i++) {
-        sk_party *p = party_of_four(g, m, &t, bad[i].after);
+        sk_negotiator *p = negotiator_of_four(g, m, &t, bad[i].after);
         int32_t *exact = malloc(bad[i].n * sizeof *exact);
         memcpy(exact, bad[i].words, bad[i].n * sizeof *exact);
-        if (sk_party_take(p, &t, bad[i].from, exact, bad[i].n) != SK_WIRE)
+        if (sk_negotiator_receive(p, &t, bad[i].from, exact, bad[i].n) != SK_WIRE)
             fail_msg("case %zu was taken", i);
         free(exact);
-        sk_party_free(p);
+        sk_negotiator_free(p);
     }
-    sk_party_free(party_of_four(g, m, &t, 7));
+    sk_negotiator_free(negotiator_of_four(g, m, &t, 7));
     sk_graph_free(g);
     sk_machine_free(m);
 }

@@ -90,8 +90,10 @@ static void a_wrong_text_is_explained(void **state)
     }
 }
 
-static const sk_load some = {
-    .stages = 3, .messages = {5, 4, 2}, .blocks = {50, 40, 20}, .parcels = {500, 400, 200}};
+static const sk_load some = {.stages = 3,
+                             .messages = {5, 4, 2},
+                             .allgather_blocks = {50, 40, 20},
+                             .alltoall_blocks = {500, 400, 200}};
 
 static void ranks_of_a_node_share_its_port(void **state)
 {
@@ -125,7 +127,7 @@ static void ranks_that_share_cores_take_epochs(void **state)
 {
     (void)state;
     sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB turn:1000us");
-    const sk_load in = {.stages = 3, .messages = {5, 4, 0}, .blocks = {50, 40, 0}};
+    const sk_load in = {.stages = 3, .messages = {5, 4, 0}, .allgather_blocks = {50, 40, 0}};
     sk_machine *on = node_of(6, 4), *own = node_of(6, 6), *unknown = node_of(6, 0);
     near_to(sk_price(&m, on, &in, false, 2), 1.5 * (5 + 40 + 2 * 2 * 90 + 3 * 1000) * 1e-6);
     near_to(sk_price(&m, own, &in, false, 2), (5 + 40 + 2 * 2 * 90) * 1e-6);
@@ -156,9 +158,9 @@ static void more_of_anything_never_costs_less(void **state)
             load.messages[l]++;
             assert_true(sk_price(&m, on, &load, false, 100) > base);
             load = some;
-            load.blocks[l]++;
+            load.allgather_blocks[l]++;
             assert_true(sk_price(&m, on, &load, false, 100) > base);
-            load.parcels[l]++;
+            load.alltoall_blocks[l]++;
             assert_true(sk_price(&m, on, &load, true, 100) > sk_price(&m, on, &some, true, 100));
         }
         sk_machine_free(on);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "coll/algo.h"
+#include "neighbor/neighborhood.h"
 #include "pattern/check.h"
 
 enum { MOST = 8, ROOM = 4096 };
@@ -29,7 +30,7 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
     o->pattern = sk_pattern_new(nranks, rank);
     assert_non_null(o->pattern);
     o->neighborhood =
-        (sk_neighborhood){.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
+        (sk_neighborhood){.base.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
     o->call = (sk_call){.coll = coll,
                         .nranks = nranks,
                         .rank = rank,
@@ -37,7 +38,7 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
                         .recv = {.count = 4},
                         .types = unit_types,
                         .ntypes = 2,
-                        .neighborhood = &o->neighborhood,
+                        .neighborhood = &o->neighborhood.base,
                         .machine = o->machine,
                         .slot_bytes = ROOM,
                         .direct = true};
@@ -88,7 +89,7 @@ static int64_t room_of(one *o, const char *name)
     return room;
 }
 
-/* A haul or two of a pattern, and what the ranks agreed on. */
+/* A bundle or two of a pattern, and what the ranks agreed on. */
 static sk_sched *build_pattern(one *o, const char *name)
 {
     sk_method_id by = sk_method_find(name);
@@ -252,7 +253,7 @@ static void blocks_with_sizes_go_by_slot_or_else_are_read_or_sent(void **state)
     }
 }
 
-/* ---- hauls between local ranks ---- */
+/* ---- bundles between local ranks ---- */
 
 /* Rank 0 of two nodes of two gets a block from afar, which it hands on to its local rank with its own. */
 static one *with_a_local_rank(sk_coll coll)
@@ -348,8 +349,8 @@ static void the_longest_haul_between_local_ranks_is_known(void **state)
         sk_pattern_send(p, 2, 6, src, 6); /* another node */
     assert_int_equal(sk_pattern_freeze(p), SK_OK);
     sk_load l = sk_load_of(p, m);
-    assert_int_equal(l.near_blocks, 1);
-    assert_int_equal(l.near_parcels, 2);
+    assert_int_equal(l.max_intra_allgather_blocks, 1);
+    assert_int_equal(l.max_intra_alltoall_blocks, 2);
     sk_pattern_free(p);
     sk_machine_free(m);
 }

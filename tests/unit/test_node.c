@@ -47,31 +47,31 @@ static void idle_ranks_carry_nothing(void **state)
                                            "node:* core:3 map:rr", "node:* core:1"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         assert_method("some", machines[i], N, &o);
-        sk_whole *g = check_graph("some", N);
+        sk_global_graph *g = check_graph("some", N);
         sk_machine *m = check_machine(machines[i], N);
         sk_pattern *p[N];
         assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &o, p), SK_OK);
         for (int r = 2; r < N; r += 3)
-            assert_int_equal(sk_pattern_view_get(p[r])->nhauls, 0);
+            assert_int_equal(sk_pattern_view_get(p[r])->nbundles, 0);
         patterns_free(p, N);
-        sk_whole_free(g);
+        sk_global_graph_free(g);
         sk_machine_free(m);
     }
 }
 
-/* Hauls of a rank over the network. */
+/* Bundles of a rank over the network. */
 static int over_network(const sk_pattern *p, const sk_machine *m, bool out)
 {
     const sk_pattern_view *v = sk_pattern_view_get(p);
     int n = 0;
-    for (size_t i = 0; i < v->nhauls; i++)
-        n += v->hauls[i].out == out && m->node[v->rank] != m->node[v->hauls[i].peer];
+    for (size_t i = 0; i < v->nbundles; i++)
+        n += v->bundles[i].out == out && m->node[v->rank] != m->node[v->bundles[i].peer];
     return n;
 }
 
 static void assert_spread(const char *machine, int n)
 {
-    sk_whole *g = check_graph("all", n);
+    sk_global_graph *g = check_graph("all", n);
     sk_machine *m = check_machine(machine, n);
     sk_pattern **p = calloc((size_t)n, sizeof(*p));
     assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
@@ -89,7 +89,7 @@ static void assert_spread(const char *machine, int n)
     assert_int_equal(sent, pairs);
     patterns_free(p, n);
     free(p);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -108,7 +108,7 @@ static void two_thousand_ranks_are_served_with_four_messages_over_the_network_ea
 {
     (void)state;
     enum { N = 2160 };
-    sk_whole *g = check_graph("random:0.05", N);
+    sk_global_graph *g = check_graph("random:0.05", N);
     sk_machine *m = check_machine("node:60 socket:2 core:18", N);
     sk_pattern **p = calloc(N, sizeof(*p));
     char why[200] = "";
@@ -119,7 +119,7 @@ static void two_thousand_ranks_are_served_with_four_messages_over_the_network_ea
         assert_in_range(over_network(p[r], m, true) + over_network(p[r], m, false), 3, 4);
     patterns_free(p, N);
     free(p);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -128,7 +128,7 @@ static void on_one_node_everything_is_direct(void **state)
     (void)state;
     enum { N = 24 };
     for (size_t i = 0; i < NGRAPHS; i++) {
-        sk_whole *g = check_graph(graphs[i], N);
+        sk_global_graph *g = check_graph(graphs[i], N);
         sk_machine *m = check_machine("node:1 socket:2 core:12", N);
         sk_pattern *p[N], *q[N];
         assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
@@ -137,28 +137,28 @@ static void on_one_node_everything_is_direct(void **state)
             assert_true(sk_pattern_equal(p[r], q[r]));
         patterns_free(p, N);
         patterns_free(q, N);
-        sk_whole_free(g);
+        sk_global_graph_free(g);
         sk_machine_free(m);
     }
 }
 
-/* In a ring each pair of nodes has one parcel. */
+/* In a ring each pair of nodes has one block. */
 static void a_lone_parcel_between_nodes_goes_straight(void **state)
 {
     (void)state;
     enum { N = 24 };
-    sk_whole *g = check_graph("ring", N);
+    sk_global_graph *g = check_graph("ring", N);
     sk_machine *m = check_machine("node:* core:5", N);
     sk_pattern *p[N];
     assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
-        assert_int_equal(v->nhauls, 2);
+        assert_int_equal(v->nbundles, 2);
         for (size_t i = 0; i < 2; i++)
-            assert_int_equal(v->hauls[i].stage, m->node[r] != m->node[v->hauls[i].peer]);
+            assert_int_equal(v->bundles[i].stage, m->node[r] != m->node[v->bundles[i].peer]);
     }
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
@@ -166,18 +166,18 @@ static void parties_talk_to_node_local_ranks_only(void **state)
 {
     (void)state;
     enum { N = 40, LOCAL_RANKS = 8 };
-    sk_whole *g = check_graph("random:0.3", N);
+    sk_global_graph *g = check_graph("random:0.3", N);
     sk_machine *m = check_machine("node:* core:8", N);
     sk_pattern *p[N];
-    sk_talk_count count = {0, 0};
-    assert_int_equal(patterns_by_party(SK_BY_NODE, g, m, &opts, 1, p, &count), SK_OK);
+    sk_channel_count count = {0, 0};
+    assert_int_equal(patterns_by_negotiation(SK_BY_NODE, g, m, &opts, 1, p, &count), SK_OK);
     assert_int_equal(count.messages, N * (LOCAL_RANKS - 1));
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     sk_machine_free(m);
 }
 
-static sk_status swallow(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status swallow(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     (void)t, (void)to, (void)words, (void)n;
     return SK_OK;
@@ -204,27 +204,27 @@ static void malformed_messages_are_refused(void **state)
         {0, 3, {0, 0, 0}},         /* from myself */
         {1, 3, {-1, 0, 0}},        /* before the beginning */
     };
-    sk_talk t = {swallow};
+    sk_channel t = {swallow};
     sk_machine *m = check_machine("node:2 core:4", 8);
     sk_graph *g = NULL;
     assert_int_equal(sk_graph_new(8, 0, 0, NULL, 0, NULL, false, &g), SK_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sk_party *p = sk_method_get(SK_BY_NODE)->party(g, m, &opts);
+        sk_negotiator *p = sk_method_get(SK_BY_NODE)->negotiator(g, m, &opts);
         int32_t *exact = malloc(bad[i].n * sizeof *exact);
         for (size_t k = 0; k < bad[i].n; k++)
             exact[k] = bad[i].words[k];
-        assert_int_equal(sk_party_start(p, &t), SK_OK);
-        if (sk_party_take(p, &t, bad[i].from, exact, bad[i].n) != SK_WIRE)
+        assert_int_equal(sk_negotiator_start(p, &t), SK_OK);
+        if (sk_negotiator_receive(p, &t, bad[i].from, exact, bad[i].n) != SK_WIRE)
             fail_msg("case %zu was taken", i);
         free(exact);
-        sk_party_free(p);
+        sk_negotiator_free(p);
     }
-    sk_party *p = sk_method_get(SK_BY_NODE)->party(g, m, &opts);
+    sk_negotiator *p = sk_method_get(SK_BY_NODE)->negotiator(g, m, &opts);
     int32_t fine[] = {0, 0, 0};
-    assert_int_equal(sk_party_start(p, &t), SK_OK);
-    assert_int_equal(sk_party_take(p, &t, 1, fine, 3), SK_OK);
-    assert_int_equal(sk_party_take(p, &t, 1, fine, 3), SK_WIRE); /* twice */
-    sk_party_free(p);
+    assert_int_equal(sk_negotiator_start(p, &t), SK_OK);
+    assert_int_equal(sk_negotiator_receive(p, &t, 1, fine, 3), SK_OK);
+    assert_int_equal(sk_negotiator_receive(p, &t, 1, fine, 3), SK_WIRE); /* twice */
+    sk_negotiator_free(p);
     sk_graph_free(g);
     sk_machine_free(m);
 }

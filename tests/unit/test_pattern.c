@@ -1,4 +1,4 @@
-/* test_pattern.c: one rank's hauls, as they are collected, frozen, compared, packed and priced. */
+/* test_pattern.c: one rank's bundles, as they are collected, frozen, compared, packed and priced. */
 #include "neighbor/pattern.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static sk_pattern *fresh(void)
     return p;
 }
 
-static void assert_parcel(const sk_parcel *p, int src, int dst)
+static void assert_block(const sk_block *p, int src, int dst)
 {
     assert_int_equal(p->src, src);
     assert_int_equal(p->dst, dst);
@@ -39,22 +39,22 @@ static void hauls_are_sorted_and_parcels_stand_once(void **state)
     assert_int_equal(v->nranks, 8);
     assert_int_equal(v->rank, 3);
     assert_int_equal(v->nstages, 2);
-    assert_int_equal(v->nhauls, 4);
-    assert_int_equal(v->nparcels, 7);
-    static const sk_haul want[] = {
+    assert_int_equal(v->nbundles, 4);
+    assert_int_equal(v->nblocks, 7);
+    static const sk_bundle want[] = {
         {0, 6, false, 0, 2}, {0, 4, true, 2, 1}, {1, 7, false, 3, 1}, {1, 5, true, 4, 3}};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(v->hauls[i].stage, want[i].stage);
-        assert_int_equal(v->hauls[i].peer, want[i].peer);
-        assert_int_equal(v->hauls[i].out, want[i].out);
-        assert_int_equal(v->hauls[i].first, want[i].first);
-        assert_int_equal(v->hauls[i].n, want[i].n);
+        assert_int_equal(v->bundles[i].stage, want[i].stage);
+        assert_int_equal(v->bundles[i].peer, want[i].peer);
+        assert_int_equal(v->bundles[i].out, want[i].out);
+        assert_int_equal(v->bundles[i].first, want[i].first);
+        assert_int_equal(v->bundles[i].n, want[i].n);
     }
-    assert_parcel(&v->parcels[0], 0, 5);
-    assert_parcel(&v->parcels[1], 2, 5);
-    assert_parcel(&v->parcels[4], 0, 5);
-    assert_parcel(&v->parcels[5], 2, 4);
-    assert_parcel(&v->parcels[6], 2, 5);
+    assert_block(&v->blocks[0], 0, 5);
+    assert_block(&v->blocks[1], 2, 5);
+    assert_block(&v->blocks[4], 0, 5);
+    assert_block(&v->blocks[5], 2, 4);
+    assert_block(&v->blocks[6], 2, 5);
     sk_pattern_free(p);
 }
 
@@ -63,7 +63,7 @@ static void an_empty_pattern_is_a_pattern(void **state)
     (void)state;
     sk_pattern *p = fresh(), *q = NULL;
     assert_int_equal(sk_pattern_freeze(p), SK_OK);
-    assert_int_equal(sk_pattern_view_get(p)->nhauls, 0);
+    assert_int_equal(sk_pattern_view_get(p)->nbundles, 0);
     assert_int_equal(sk_pattern_view_get(p)->nstages, 0);
     int32_t *words = NULL;
     size_t n = 0;
@@ -97,15 +97,15 @@ static void a_frozen_pattern_stays_as_it_is(void **state)
     assert_int_equal(sk_pattern_freeze(p), SK_OK);
     assert_int_equal(sk_pattern_freeze(p), SK_OK);
     sk_pattern_send(p, 0, 5, 3, 5);
-    assert_int_equal(sk_pattern_view_get(p)->nparcels, 1);
+    assert_int_equal(sk_pattern_view_get(p)->nblocks, 1);
     assert_int_equal(sk_pattern_freeze(p), SK_BADARG);
     sk_pattern_free(p);
 }
 
-static sk_pattern *random_pattern(unsigned *seed, int parcels)
+static sk_pattern *random_pattern(unsigned *seed, int blocks)
 {
     sk_pattern *p = fresh();
-    for (int i = 0; i < parcels; i++) {
+    for (int i = 0; i < blocks; i++) {
         int peer = (4 + rand_r(seed) % 7) % 8, src = rand_r(seed) % 8;
         int dst = (src + 1 + rand_r(seed) % 7) % 8, stage = rand_r(seed) % 4;
         if (rand_r(seed) % 2)
@@ -190,7 +190,7 @@ static void headers_out_of_range_are_refused(void **state)
         {-5, -6, 0, 0},                        /* fewer than none */
         {8, 8, 0, 0},                          /* rank beyond */
         {8, 3, 1, 1, 0, 4, 2, 1, 3, 4},        /* neither in nor out */
-        {8, 3, 1, 1, 0, 4, 1, 0, 3, 4},        /* a parcel of no haul */
+        {8, 3, 1, 1, 0, 4, 1, 0, 3, 4},        /* a block of no bundle */
         {8, 3, 1, 1, INT32_MAX, 4, 1, 1, 3, 4} /* a stage beyond */
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -259,10 +259,10 @@ static void the_load_counts_messages_blocks_and_parcels_by_level(void **state)
     assert_int_equal(sk_pattern_freeze(p), SK_OK);
     sk_load l = sk_load_of(p, m), more = {.stages = 1, .messages = {0, 5, 0}};
     assert_int_equal(l.stages, 3);
-    static const int64_t messages[] = {1, 1, 1}, blocks[] = {1, 2, 2}, parcels[] = {2, 2, 3};
+    static const int64_t messages[] = {1, 1, 1}, allgather[] = {1, 2, 2}, alltoall[] = {2, 2, 3};
     assert_memory_equal(l.messages, messages, sizeof messages);
-    assert_memory_equal(l.blocks, blocks, sizeof blocks);
-    assert_memory_equal(l.parcels, parcels, sizeof parcels);
+    assert_memory_equal(l.allgather_blocks, allgather, sizeof allgather);
+    assert_memory_equal(l.alltoall_blocks, alltoall, sizeof alltoall);
     sk_load_max(&more, &l);
     assert_int_equal(more.stages, 3);
     assert_int_equal(more.messages[SK_NODE], 5);

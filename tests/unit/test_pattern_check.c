@@ -17,18 +17,18 @@ static void hop(sk_pattern **p, int stage, int from, int to, int src, int dst)
     sk_pattern_recv(p[to], stage, from, src, dst);
 }
 
-static sk_whole *two_edges(void)
+static sk_global_graph *two_edges(void)
 {
-    sk_whole *g = sk_whole_new(N, 2);
+    sk_global_graph *g = sk_global_graph_new(N, 2);
     assert_non_null(g);
-    assert_int_equal(sk_whole_add(g, 0, (int[]){1, 3}, 2), SK_OK);
-    assert_int_equal(sk_whole_freeze(g), SK_OK);
+    assert_int_equal(sk_global_graph_add(g, 0, (int[]){1, 3}, 2), SK_OK);
+    assert_int_equal(sk_global_graph_freeze(g), SK_OK);
     return g;
 }
 
 static bool found(spoil *base, spoil *more, char *why, size_t size)
 {
-    sk_whole *g = two_edges();
+    sk_global_graph *g = two_edges();
     sk_pattern *p[N];
     for (int r = 0; r < N; r++)
         p[r] = sk_pattern_new(N, r);
@@ -39,7 +39,7 @@ static bool found(spoil *base, spoil *more, char *why, size_t size)
         assert_int_equal(sk_pattern_freeze(p[r]), SK_OK);
     bool fault = pattern_fault(g, p, N, why, size);
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
     return fault;
 }
 
@@ -97,7 +97,7 @@ static void nobody_listens(sk_pattern **p)
     hop(p, 0, 0, 1, 0, 1);
 }
 
-static void other_parcels_there(sk_pattern **p)
+static void other_blocks_there(sk_pattern **p)
 {
     sk_pattern_send(p[0], 0, 1, 0, 3);
     sk_pattern_recv(p[1], 0, 0, 0, 1);
@@ -152,7 +152,7 @@ static void every_fault_is_found(void **state)
         {other_stage_there, NULL, "not known there"},
         {nobody_sends, NULL, "not known there"},
         {nobody_listens, NULL, "not known there"},
-        {other_parcels_there, NULL, "other parcels there"},
+        {other_blocks_there, NULL, "other blocks there"},
         {right, twice_to_the_same, "twice"},
         {right, twice_by_the_same, "twice"},
         {right, no_such_edge, "no such edge"},
@@ -171,7 +171,7 @@ static void every_fault_is_found(void **state)
 static void patterns_of_other_ranks_are_found(void **state)
 {
     (void)state;
-    sk_whole *g = two_edges();
+    sk_global_graph *g = two_edges();
     sk_pattern *p[N];
     char why[200] = "";
     for (int r = 0; r < N; r++) {
@@ -181,7 +181,7 @@ static void patterns_of_other_ranks_are_found(void **state)
     assert_true(pattern_fault(g, p, N, why, sizeof why));
     assert_non_null(strstr(why, "is of rank 1"));
     patterns_free(p, N);
-    sk_whole_free(g);
+    sk_global_graph_free(g);
 }
 
 int main(void)

@@ -40,16 +40,16 @@ static void the_equations_are_those_of_the_paper(void **state)
 
 /* ---- against patterns that were made ---- */
 
-static sk_graph_size measure(const sk_whole *w, const sk_machine *m)
+static sk_graph_size measure(const sk_global_graph *w, const sk_machine *m)
 {
-    sk_graph_size g = {.edges = sk_whole_edges(w)};
+    sk_graph_size g = {.edges = sk_global_graph_edges(w)};
     int *targets = malloc((size_t)m->nranks * sizeof *targets);
     assert_non_null(targets);
     for (int r = 0; r < m->nranks; r++) {
-        int out = sk_whole_degree(w, r, false), in = sk_whole_degree(w, r, true);
+        int out = sk_global_graph_degree(w, r, false), in = sk_global_graph_degree(w, r, true);
         int64_t most = out > in ? out : in;
         g.most = most > g.most ? most : g.most;
-        sk_whole_targets(w, r, targets);
+        sk_global_graph_targets(w, r, targets);
         for (int i = 0; i < out; i++)
             g.intra[sk_machine_level(m, r, targets[i])]++;
     }
@@ -58,7 +58,7 @@ static sk_graph_size measure(const sk_whole *w, const sk_machine *m)
 }
 
 /* The largest load over all ranks. */
-static sk_load made(sk_method_id id, const sk_whole *w, const sk_machine *m)
+static sk_load made(sk_method_id id, const sk_global_graph *w, const sk_machine *m)
 {
     int n = m->nranks, *ranks = malloc((size_t)n * sizeof *ranks);
     sk_pattern **patterns = calloc((size_t)n, sizeof(sk_pattern *));
@@ -95,7 +95,7 @@ static void compare(const char *graph, const char *where, int n)
     sk_machine *m = machine(where, n);
     sk_model model;
     sk_spec *spec = NULL;
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     assert_int_equal(sk_model_parse(NULL, &model, err, sizeof err), SK_OK);
     assert_int_equal(sk_spec_new(graph, n, &spec, err, sizeof err), SK_OK);
     assert_int_equal(sk_spec_whole(spec, &w), SK_OK);
@@ -107,13 +107,15 @@ static void compare(const char *graph, const char *where, int n)
         same_size(guess.stages, real.stages, name, "stages");
         same_size(guess.messages[SK_NET], real.messages[SK_NET], name, "messages off node");
         same_size(total(guess.messages), total(real.messages), name, "messages");
-        same_size(total(guess.blocks), total(real.blocks), name, "blocks");
-        same_size(total(guess.parcels), total(real.parcels), name, "parcels");
+        same_size(total(guess.allgather_blocks), total(real.allgather_blocks), name,
+                  "allgather blocks");
+        same_size(total(guess.alltoall_blocks), total(real.alltoall_blocks), name,
+                  "alltoall blocks");
         for (int64_t bytes = 8; bytes <= 4096; bytes *= 512)
             same_size(1e6 * sk_price(&model, m, &guess, false, bytes),
                       1e6 * sk_price(&model, m, &real, false, bytes), name, "price in us");
     }
-    sk_whole_free(w);
+    sk_global_graph_free(w);
     sk_spec_free(spec);
     sk_machine_free(m);
 }
@@ -165,7 +167,7 @@ static void a_star_has_some_load_but_not_more_than_direct_edges(void **state)
             sk_load load = sk_predict((sk_method_id)id, m, &g, &opts);
             assert_in_range(load.stages, 1, 7);
             assert_in_range(total(load.messages), 1, 2 * n);
-            assert_true(total(load.blocks) >= 1 && total(load.parcels) >= 1);
+            assert_true(total(load.allgather_blocks) >= 1 && total(load.alltoall_blocks) >= 1);
         }
         sk_machine_free(m);
     }
@@ -181,8 +183,8 @@ static void direct_sends_along_every_edge(void **state)
     const int64_t want[] = {2, 4, 8};
     assert_int_equal(load.stages, 1);
     assert_memory_equal(load.messages, want, sizeof want);
-    assert_memory_equal(load.blocks, want, sizeof want);
-    assert_memory_equal(load.parcels, want, sizeof want);
+    assert_memory_equal(load.allgather_blocks, want, sizeof want);
+    assert_memory_equal(load.alltoall_blocks, want, sizeof want);
     sk_machine_free(m);
 }
 
@@ -194,11 +196,11 @@ static void halving_of_a_complete_graph_doubles(void **state)
     sk_load load = sk_predict(SK_BY_HALVING, m, &g, &opts);
     /* Both ways: two steps off node with 1 and 2 blocks, one step in the node with 4, and then 8
      * blocks to the one local rank; a quarter more for a busy rank. */
-    const int64_t messages[] = {2, 3, 5}, blocks[] = {20, 10, 8}, parcels[] = {20, 20, 40};
+    const int64_t messages[] = {2, 3, 5}, allgather[] = {20, 10, 8}, alltoall[] = {20, 20, 40};
     assert_int_equal(load.stages, 4);
     assert_memory_equal(load.messages, messages, sizeof messages);
-    assert_memory_equal(load.blocks, blocks, sizeof blocks);
-    assert_memory_equal(load.parcels, parcels, sizeof parcels);
+    assert_memory_equal(load.allgather_blocks, allgather, sizeof allgather);
+    assert_memory_equal(load.alltoall_blocks, alltoall, sizeof alltoall);
     sk_machine_free(m);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "neighbor/neighborhood.h"
 #include "select/rules.h"
 #include "select/select.h"
 
@@ -235,22 +236,22 @@ static void neighbours_take_the_cheapest_pattern(void **state)
     assert_int_equal(sk_machine_parse("node:2 core:2", 4, &machine, err, sizeof err), SK_OK);
     assert_int_equal(sk_graph_new(4, 0, 3, all, 3, all, false, &graph), SK_OK);
     assert_int_equal(sk_pattern_freeze(any), SK_OK);
-    sk_neighborhood neighborhood = {.graph = graph, .machine = machine, .typical = 64};
+    sk_neighborhood neighborhood = {.base = {graph, 64}, .machine = machine};
     neighborhood.pattern[SK_BY_DIRECT] = neighborhood.pattern[SK_BY_HALVING] = any;
     neighborhood.load[SK_BY_DIRECT] =
-        (sk_load){.stages = 1, .messages = {0, 0, 10}, .blocks = {0, 0, 10}};
+        (sk_load){.stages = 1, .messages = {0, 0, 10}, .allgather_blocks = {0, 0, 10}};
     neighborhood.load[SK_BY_HALVING] =
-        (sk_load){.stages = 2, .messages = {0, 0, 2}, .blocks = {0, 0, 12}};
+        (sk_load){.stages = 2, .messages = {0, 0, 2}, .allgather_blocks = {0, 0, 12}};
     sk_choice choice;
     for (int bytes = 1; bytes < 1 << 20; bytes *= 4) {
         sk_call c = call(SK_NEIGHBOR_ALLGATHER, 4, bytes);
-        c.neighborhood = &neighborhood;
+        c.neighborhood = &neighborhood.base;
         sk_select_choose(s, &c, &choice);
         /* By 2 (10 a + 10 m b) = 2 (2 a + 12 m b) + 12 m b, b = a / 1000: even at m = 1000. */
         assert_string_equal(choice.algo->name, bytes < 1000 ? "halving" : "direct");
     }
     sk_call v = call(SK_NEIGHBOR_ALLTOALLV, 4, 1 << 20);
-    v.neighborhood = &neighborhood; /* goes by what was agreed, not by its own size */
+    v.neighborhood = &neighborhood.base; /* goes by what was agreed, not by its own size */
     sk_select_choose(s, &v, &choice);
     assert_string_equal(choice.algo->name, "halving");
     sk_pattern_free(any);

@@ -29,7 +29,7 @@ static void assert_ints(const int *got, int ngot, const int *want, int nwant)
 /* The whole graph and the ranks' own lists must be the same graph. */
 static void check_whole(const sk_spec *s, int nranks)
 {
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     int64_t edges = 0;
     int *list = calloc((size_t)nranks, sizeof *list);
     assert_int_equal(sk_spec_whole(s, &w), SK_OK);
@@ -38,15 +38,15 @@ static void check_whole(const sk_spec *s, int nranks)
         assert_int_equal(sk_spec_graph(s, r, &g), SK_OK);
         assert_int_equal(g->nin, g->nsources); /* no loops, nobody twice */
         assert_int_equal(g->nout, g->ntargets);
-        sk_whole_sources(w, r, list);
-        assert_ints(g->in, g->nin, list, sk_whole_degree(w, r, true));
-        sk_whole_targets(w, r, list);
-        assert_ints(g->out, g->nout, list, sk_whole_degree(w, r, false));
+        sk_global_graph_sources(w, r, list);
+        assert_ints(g->in, g->nin, list, sk_global_graph_degree(w, r, true));
+        sk_global_graph_targets(w, r, list);
+        assert_ints(g->out, g->nout, list, sk_global_graph_degree(w, r, false));
         edges += g->nout;
         sk_graph_free(g);
     }
-    assert_int_equal(sk_whole_edges(w), edges);
-    sk_whole_free(w);
+    assert_int_equal(sk_global_graph_edges(w), edges);
+    sk_global_graph_free(w);
     free(list);
 }
 
@@ -68,10 +68,10 @@ static void all_lists_agree(void **state)
 static int64_t edges_of(const char *text, int nranks)
 {
     sk_spec *s = make(text, nranks);
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     assert_int_equal(sk_spec_whole(s, &w), SK_OK);
-    int64_t edges = sk_whole_edges(w);
-    sk_whole_free(w);
+    int64_t edges = sk_global_graph_edges(w);
+    sk_global_graph_free(w);
     sk_spec_free(s);
     return edges;
 }
@@ -99,22 +99,22 @@ static void random_edges_are_independent(void **state)
     (void)state;
     const int n = 600;
     sk_spec *s = make("random:0.3", n);
-    sk_whole *w = NULL;
+    sk_global_graph *w = NULL;
     assert_int_equal(sk_spec_whole(s, &w), SK_OK);
     const double mean = (n - 1) * 0.3, variance = (n - 1) * 0.3 * 0.7;
     double scatter[2] = {0, 0}, both = 0;
     for (int r = 0; r < n; r++) {
         for (int in = 0; in < 2; in++)
-            scatter[in] += pow(sk_whole_degree(w, r, in) - mean, 2) / variance / n;
+            scatter[in] += pow(sk_global_graph_degree(w, r, in) - mean, 2) / variance / n;
         for (int other = 0; other < r; other++)
-            both += sk_whole_has(w, r, other) && sk_whole_has(w, other, r);
+            both += sk_global_graph_has(w, r, other) && sk_global_graph_has(w, other, r);
     }
     /* The scatter is 1 within about sqrt(2/n); the pairs both ways are binomial. */
     double pairs = n * (n - 1) / 2.0;
     assert_true(fabs(scatter[0] - 1) < 5 * sqrt(2.0 / n));
     assert_true(fabs(scatter[1] - 1) < 5 * sqrt(2.0 / n));
     assert_true(fabs(both - 0.09 * pairs) < 5 * sqrt(pairs * 0.09 * 0.91));
-    sk_whole_free(w);
+    sk_global_graph_free(w);
     sk_spec_free(s);
 }
 

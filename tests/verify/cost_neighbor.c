@@ -57,27 +57,27 @@ static void claim_direct(facts *f)
     equal(f, "scratch", f->got.scratch, 0);
 }
 
-typedef struct hauled {
+typedef struct bundled {
     int64_t messages, blocks;
-} hauled;
+} bundled;
 
 /* Equal blocks between local ranks go through shared memory, if all ranks know how long they are. */
-static bool is_message(const facts *f, const sk_haul *haul)
+static bool is_message(const facts *f, const sk_bundle *bundle)
 {
     const sk_call *c = f->call;
-    bool shared = c->slot_bytes && !coll_is_v(f->algo->coll) && !c->neighborhood->lonely;
-    return !shared || f->h->machine->node[haul->peer] != f->h->machine->node[c->rank];
+    bool shared = c->slot_bytes && !coll_is_v(f->algo->coll) && !sk_neighborhood_of(c)->lonely;
+    return !shared || f->h->machine->node[bundle->peer] != f->h->machine->node[c->rank];
 }
 
-static hauled haul(const facts *f, const sk_pattern_view *v, bool out)
+static bundled bundle(const facts *f, const sk_pattern_view *v, bool out)
 {
-    hauled sum = {0};
-    for (size_t i = 0; i < v->nhauls; i++) {
-        const sk_parcel *p = &v->parcels[v->hauls[i].first];
-        if (v->hauls[i].out != out || !is_message(f, &v->hauls[i]))
+    bundled sum = {0};
+    for (size_t i = 0; i < v->nbundles; i++) {
+        const sk_block *p = &v->blocks[v->bundles[i].first];
+        if (v->bundles[i].out != out || !is_message(f, &v->bundles[i]))
             continue;
         sum.messages++;
-        for (uint32_t k = 0; k < v->hauls[i].n; k++)
+        for (uint32_t k = 0; k < v->bundles[i].n; k++)
             sum.blocks += k == 0 || !gathers(f) || p[k].src != p[k - 1].src;
     }
     return sum;
@@ -89,19 +89,19 @@ static int64_t bytes(const facts *f, int64_t blocks)
     return coll_is_v(f->algo->coll) ? 0 : blocks * BLOCK;
 }
 
-/* One message per haul, and one for each parallel edge beyond the first. */
+/* One message per bundle, and one for each parallel edge beyond the first. */
 static void claim_pattern(facts *f)
 {
     const sk_graph *g = f->h->graph[f->call->rank];
     sk_method_id by = sk_method_find(f->algo->name);
     const sk_pattern_view *v = sk_pattern_view_get(f->h->pattern[by][g->rank]);
-    hauled out = haul(f, v, true), in = haul(f, v, false);
+    bundled out = bundle(f, v, true), in = bundle(f, v, false);
     int more_out = gathers(f) ? 0 : edges_of_others(g->out, g->nout, g->rank) - g->ntargets;
     int more_in = gathers(f) ? 0 : edges_of_others(g->in, g->nin, g->rank) - g->nsources;
     int stages = more_out + more_in > 0, last = stages ? 0 : -1;
-    for (size_t i = 0; i < v->nhauls; i++)
-        if (is_message(f, &v->hauls[i]) && v->hauls[i].stage > last) {
-            last = v->hauls[i].stage;
+    for (size_t i = 0; i < v->nbundles; i++)
+        if (is_message(f, &v->bundles[i]) && v->bundles[i].stage > last) {
+            last = v->bundles[i].stage;
             stages++;
         }
     equal(f, "sends", f->got.sends, out.messages + more_out);
@@ -118,7 +118,7 @@ static bool stand_together(const facts *f)
     for (int r = 0; r < f->h->p; r++)
         most = f->h->graph[r]->ntargets > most ? f->h->graph[r]->ntargets : most;
     return f->algo->coll == SK_NEIGHBOR_ALLGATHER && strcmp(f->algo->name, "shm") == 0 &&
-           sk_machine_crowded(f->h->machine) && !f->call->neighborhood->lonely && most >= 12;
+           sk_machine_crowded(f->h->machine) && !sk_neighborhood_of(f->call)->lonely && most >= 12;
 }
 
 /* Slots of other ranks, but those that follow each other for ranks that do are one. */

@@ -134,16 +134,16 @@ static bool make_graphs(neighborhoods *h)
 static bool make_patterns(neighborhoods *h)
 {
     size_t n = (size_t)h->p;
-    sk_whole *whole = sk_whole_new(h->p, (int64_t)h->p * h->p);
+    sk_global_graph *whole = sk_global_graph_new(h->p, (int64_t)h->p * h->p);
     int *ranks = calloc(n, sizeof *ranks);
     bool *idle = calloc(n, sizeof *idle), ok = whole && ranks && idle;
     for (int r = 0; r < h->p && ok; r++) {
         const sk_graph *g = h->graph[r];
         ranks[r] = r;
         idle[r] = neighborhoods_idle(h, r);
-        ok = sk_whole_add(whole, r, g->targets, g->ntargets) == SK_OK;
+        ok = sk_global_graph_add(whole, r, g->targets, g->ntargets) == SK_OK;
     }
-    ok = ok && sk_whole_freeze(whole) == SK_OK;
+    ok = ok && sk_global_graph_freeze(whole) == SK_OK;
     sk_pattern_opts opts = {.theta = 1 + (int)(h->seed % 4),
                             .friends = 2 + (int)(h->seed / 4 % 3),
                             .cumulative = h->seed % 2,
@@ -158,7 +158,7 @@ static bool make_patterns(neighborhoods *h)
             sk_load_max(&h->load[m], &load);
         }
     }
-    sk_whole_free(whole);
+    sk_global_graph_free(whole);
     free(ranks);
     free(idle);
     return ok;
@@ -233,10 +233,9 @@ static bool some_idle(const neighborhoods *h)
 
 sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride, int window)
 {
-    sk_neighborhood neighborhood = {.graph = h->graph[rank],
+    sk_neighborhood neighborhood = {.base = {h->graph[rank], ride},
                                     .machine = h->machine,
                                     .ride = ride,
-                                    .typical = ride,
                                     .window = window,
                                     .parallel = most_parallel(h),
                                     .lonely = some_idle(h)};

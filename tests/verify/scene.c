@@ -278,7 +278,7 @@ static bool make_neighbors(scene *sc, int rank)
     const sk_graph *g = k->neighborhoods->graph[rank];
     bool v = coll_is_v(k->coll), gathers = coll_gathers_from_neighbors(k->coll);
     sc->neighborhood[rank] = neighborhoods_of(k->neighborhoods, rank, k->ride, k->window);
-    sc->call[rank].neighborhood = &sc->neighborhood[rank];
+    sc->call[rank].neighborhood = &sc->neighborhood[rank].base;
     return (gathers ? make_side(sc, rank, 0, 1, false, own_units)
                     : make_side(sc, rank, 0, g->nout, v, to_units)) &&
            make_side(sc, rank, 1, g->nin, v, edge_units_in);

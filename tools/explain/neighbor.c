@@ -17,7 +17,7 @@
 #include "neighbor/cost/predict.h"
 #include "neighbor/method.h"
 #include "select/select.h"
-#include "topo/whole.h"
+#include "topo/global_graph.h"
 
 enum {
     MAX_RANKS = 65536,
@@ -38,7 +38,7 @@ typedef struct neighbor_problem {
     /* What the texts describe. */
     sk_machine *machine;
     sk_model model;
-    sk_whole *graph;
+    sk_global_graph *graph;
     bool *idle; /* by rank: it has no neighbours */
     sk_graph_size size;
     bool distinct; /* alltoall: a block of its own for each neighbour */
@@ -180,10 +180,10 @@ static bool check_options(neighbor_problem *x)
 
 /* The graph, the machine and the model, from their descriptions. */
 
-static bool memory_suffices(const sk_whole *g)
+static bool memory_suffices(const sk_global_graph *g)
 {
     double have = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    return (double)sk_whole_edges(g) * BYTES_PER_EDGE < have;
+    return (double)sk_global_graph_edges(g) * BYTES_PER_EDGE < have;
 }
 
 static sk_status read_graph(neighbor_problem *x, char *err, size_t size)
@@ -210,22 +210,22 @@ static sk_status read_machine(neighbor_problem *x, char *err, size_t size)
 /* Counts what the ranks agree on before they plan, and finds those without neighbours. */
 static sk_status count_edges(neighbor_problem *x)
 {
-    const sk_whole *g = x->graph;
-    int p = sk_whole_nranks(g);
+    const sk_global_graph *g = x->graph;
+    int p = sk_global_graph_nranks(g);
     int *targets = malloc((size_t)p * sizeof *targets);
     x->idle = calloc((size_t)p, sizeof *x->idle);
     if (!targets || !x->idle) {
         free(targets);
         return SK_NOMEM;
     }
-    x->size = (sk_graph_size){.edges = sk_whole_edges(g)};
+    x->size = (sk_graph_size){.edges = sk_global_graph_edges(g)};
     for (int r = 0; r < p; r++) {
-        int out = sk_whole_degree(g, r, false), in = sk_whole_degree(g, r, true);
+        int out = sk_global_graph_degree(g, r, false), in = sk_global_graph_degree(g, r, true);
         int more = out > in ? out : in;
         x->idle[r] = more == 0;
         if (more > x->size.most)
             x->size.most = more;
-        sk_whole_targets(g, r, targets);
+        sk_global_graph_targets(g, r, targets);
         for (int i = 0; i < out; i++)
             x->size.intra[sk_machine_level(x->machine, r, targets[i])]++;
     }
@@ -245,7 +245,7 @@ static int read_problem(neighbor_problem *x)
     }
     if (!memory_suffices(x->graph)) {
         sk_cli_error(&cli, "%" PRId64 " edges are more than this machine has memory for",
-                     sk_whole_edges(x->graph));
+                     sk_global_graph_edges(x->graph));
         return 1;
     }
     if (count_edges(x) != SK_OK) {
@@ -265,11 +265,11 @@ static double cpu_seconds(void)
 }
 
 /* An allgather message carries each source's block once. Blocks of one source are adjacent. */
-static int64_t blocks_of(const sk_pattern_view *v, const sk_haul *h, bool distinct)
+static int64_t blocks_of(const sk_pattern_view *v, const sk_bundle *h, bool distinct)
 {
     int64_t n = h->n;
     for (uint32_t i = h->first + 1; !distinct && i < h->first + h->n; i++)
-        n -= v->parcels[i].src == v->parcels[i - 1].src;
+        n -= v->blocks[i].src == v->blocks[i - 1].src;
     return n;
 }
 
@@ -277,8 +277,8 @@ static sent_counts sent_by(const sk_pattern *p, const sk_machine *m, bool distin
 {
     const sk_pattern_view *v = sk_pattern_view_get(p);
     sent_counts s = {0};
-    for (size_t i = 0; i < v->nhauls; i++) {
-        const sk_haul *h = &v->hauls[i];
+    for (size_t i = 0; i < v->nbundles; i++) {
+        const sk_bundle *h = &v->bundles[i];
         if (!h->out)
             continue;
         sk_level level = sk_machine_level(m, v->rank, h->peer);
@@ -495,9 +495,9 @@ static void print_break_even(const neighbor_problem *x, const method_result *t)
 /* Prints the messages of one stage and direction, which are adjacent, and returns how many. */
 static size_t print_stage(const sk_pattern_view *v, size_t i, const sk_machine *m)
 {
-    const sk_haul *h = &v->hauls[i];
+    const sk_bundle *h = &v->bundles[i];
     size_t n = 0;
-    while (i + n < v->nhauls && h[n].stage == h->stage && h[n].out == h->out)
+    while (i + n < v->nbundles && h[n].stage == h->stage && h[n].out == h->out)
         n++;
     printf("  stage %-4" PRId32 " %s %4zu:", h->stage, h->out ? "sends to     " : "receives from",
            n);
@@ -513,8 +513,8 @@ static void print_rank(const neighbor_problem *x, const method_result *t)
     printf("\nrank %d: peer (level, blocks in the message)\n", (int)x->rank);
     for (int i = 0; i < SK_NMETHODS; i++) {
         const sk_pattern_view *v = sk_pattern_view_get(t[i].shown);
-        printf("%s%s\n", t[i].method->name, v->nhauls ? "" : ": no messages");
-        for (size_t k = 0; k < v->nhauls;)
+        printf("%s%s\n", t[i].method->name, v->nbundles ? "" : ": no messages");
+        for (size_t k = 0; k < v->nbundles;)
             k += print_stage(v, k, x->machine);
     }
 }
@@ -566,7 +566,7 @@ int sk_cmd_explain_neighbor(int argc, char **argv)
     if (status == SK_CLI_OK)
         status = check_options(&x) ? explain(&x) : SK_CLI_WRONG;
     free(x.idle);
-    sk_whole_free(x.graph);
+    sk_global_graph_free(x.graph);
     sk_machine_free(x.machine);
     sk_select_free(sel);
     return status;

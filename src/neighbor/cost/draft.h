@@ -7,7 +7,7 @@
 #include "neighbor/cost/predict.h"
 
 typedef struct sk_draft { /* an sk_load before it is rounded up */
-    double stages, messages[SK_NLEVELS], blocks[SK_NLEVELS], parcels[SK_NLEVELS];
+    double stages, messages[SK_NLEVELS], allgather_blocks[SK_NLEVELS], alltoall_blocks[SK_NLEVELS];
 } sk_draft;
 
 typedef struct sk_size {
@@ -24,13 +24,13 @@ typedef struct sk_size {
 /* 1 - (1 - delta)^k: at least one of k. */
 double sk_any_of(double k, double delta);
 
-void sk_draft_add(sk_draft *d, sk_level level, double messages, double blocks, double parcels);
+void sk_draft_add(sk_draft *d, sk_level level, double messages, double allgather, double alltoall);
 
 /* As much comes in as goes out. */
-static inline void sk_draft_both(sk_draft *d, sk_level level, double messages, double blocks,
-                                 double parcels)
+static inline void sk_draft_both(sk_draft *d, sk_level level, double messages, double allgather,
+                                 double alltoall)
 {
-    sk_draft_add(d, level, 2 * messages, 2 * blocks, 2 * parcels);
+    sk_draft_add(d, level, 2 * messages, 2 * allgather, 2 * alltoall);
 }
 
 void sk_predict_common(sk_draft *d, const sk_size *s);

@@ -30,7 +30,7 @@ double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bo
 {
     double seconds = 0, crowded = crowd(on), moved = 0;
     for (int l = 0; l < SK_NLEVELS; l++) {
-        int64_t blocks = distinct ? load->parcels[l] : load->blocks[l];
+        int64_t blocks = distinct ? load->alltoall_blocks[l] : load->allgather_blocks[l];
         double all = (double)blocks * (double)bytes;
         double one = m->alpha[l] * (double)load->messages[l] + m->beta[l] * all;
         moved += all;

@@ -17,7 +17,7 @@ typedef struct sk_model {
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
 
 /* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) with what the pattern really
- * sends, plus an epoch per stage. `distinct`: alltoall, each parcel its own block. */
+ * sends, plus an epoch per stage. `distinct`: alltoall, each block its own block. */
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes);
 

@@ -57,11 +57,11 @@ static int log2_up(double x)
     return k;
 }
 
-void sk_draft_add(sk_draft *d, sk_level level, double messages, double blocks, double parcels)
+void sk_draft_add(sk_draft *d, sk_level level, double messages, double allgather, double alltoall)
 {
     d->messages[level] += messages;
-    d->blocks[level] += blocks;
-    d->parcels[level] += parcels;
+    d->allgather_blocks[level] += allgather;
+    d->alltoall_blocks[level] += alltoall;
 }
 
 static void direct(sk_draft *d, const sk_size *s)
@@ -95,14 +95,15 @@ static void halving(sk_draft *d, const sk_size *s)
 }
 
 /* What goes to or comes from local ranks, spread over sockets as the local ranks are. */
-static void add_local_ranks(sk_draft *d, const sk_size *s, double messages, double blocks,
-                            double parcels)
+static void add_local_ranks(sk_draft *d, const sk_size *s, double messages, double allgather,
+                            double alltoall)
 {
     double intra = ratio(s->on_socket - 1, s->on_node - 1);
     if (s->on_node < 2)
         return;
-    sk_draft_add(d, SK_SOCKET, intra * messages, intra * blocks, intra * parcels);
-    sk_draft_add(d, SK_NODE, (1 - intra) * messages, (1 - intra) * blocks, (1 - intra) * parcels);
+    sk_draft_add(d, SK_SOCKET, intra * messages, intra * allgather, intra * alltoall);
+    sk_draft_add(d, SK_NODE, (1 - intra) * messages, (1 - intra) * allgather,
+                 (1 - intra) * alltoall);
 }
 
 /* Stage 0: to local ranks, and to the local rank that carries to a node where I have targets. Stage 1: one
@@ -156,8 +157,8 @@ sk_load sk_predict(sk_method_id method, const sk_machine *m, const sk_graph_size
     load.stages = up(d.stages);
     for (int l = 0; l < SK_NLEVELS; l++) {
         load.messages[l] = up(d.messages[l]);
-        load.blocks[l] = up(d.blocks[l]);
-        load.parcels[l] = up(d.parcels[l]);
+        load.allgather_blocks[l] = up(d.allgather_blocks[l]);
+        load.alltoall_blocks[l] = up(d.alltoall_blocks[l]);
     }
     return load;
 }

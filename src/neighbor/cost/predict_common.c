@@ -42,7 +42,7 @@ static double group(const sk_size *s, double both, double p, double *size)
 
 /* Friends find each other again and again, until nobody has enough in common with anybody, and
  * share `left` targets of a rank. The messages that remain; *friends and *extra count the exchanges
- * of blocks between friends, and the parcels in them. */
+ * of blocks between friends, and the blocks in them. */
 static double share(const sk_size *s, double left, double *friends, double *extra)
 {
     /* Of a rank with many targets; others may have fewer in common with it. */

@@ -8,7 +8,7 @@ enum { SCRATCH_STEP = 64 };
 
 bool sk_neighbor_fits(const sk_call *c, sk_method_id by)
 {
-    return c->neighborhood->pattern[by] != NULL;
+    return sk_neighborhood_of(c)->pattern[by] != NULL;
 }
 
 bool sk_neighbor_gathers(const sk_call *c)
@@ -21,20 +21,21 @@ bool sk_neighbor_sized(const sk_call *c)
     return c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLTOALL;
 }
 
-/* Every haul may need room for all its blocks, rounded up. */
+/* Every bundle may need room for all its blocks, rounded up. */
 int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
 {
     if (by == SK_BY_DIRECT)
         return 0;
-    const sk_load *load = &c->neighborhood->load[by];
-    int64_t pieces = 0, hauls = 0;
+    const sk_load *load = &sk_neighborhood_of(c)->load[by];
+    int64_t pieces = 0, bundles = 0;
     for (int i = 0; i < SK_NLEVELS; i++) {
-        pieces += sk_neighbor_gathers(c) ? load->blocks[i] : load->parcels[i];
-        hauls += load->messages[i];
+        pieces += sk_neighbor_gathers(c) ? load->allgather_blocks[i] : load->alltoall_blocks[i];
+        bundles += load->messages[i];
     }
     int64_t each =
-        sk_neighbor_sized(c) ? sk_packet_bytes(1, c->neighborhood->ride) : sk_call_bytes(c);
-    int64_t room = sk_scratch_bytes(pieces, each), round_up = sk_scratch_bytes(hauls, SCRATCH_STEP);
+        sk_neighbor_sized(c) ? sk_packet_bytes(1, sk_neighborhood_of(c)->ride) : sk_call_bytes(c);
+    int64_t room = sk_scratch_bytes(pieces, each),
+            round_up = sk_scratch_bytes(bundles, SCRATCH_STEP);
     return room > INT64_MAX - round_up ? INT64_MAX : room + round_up;
 }
 
@@ -127,13 +128,13 @@ void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by)
                  .direct = by == SK_BY_DIRECT,
                  .sized = sk_neighbor_sized(c),
                  .block = sk_neighbor_sized(c) ? 0 : sk_call_bytes(c),
-                 .ride = c->neighborhood->ride};
+                 .ride = sk_neighborhood_of(c)->ride};
     bool empty = !t.sized && t.block == 0; /* nothing is sent at all, as everybody knows */
     sk_status st = !t.arena            ? SK_NOMEM
                    : t.direct || empty ? sk_tour_no_legs(&t)
-                                       : sk_tour_legs(&t, c->neighborhood->pattern[by]);
+                                       : sk_tour_legs(&t, sk_neighborhood_of(c)->pattern[by]);
     if (st == SK_OK && !t.direct && !empty)
-        st = sk_tour_share(&t, &c->neighborhood->load[by]);
+        st = sk_tour_share(&t, &sk_neighborhood_of(c)->load[by]);
     if (st == SK_OK)
         run(&t, t.sized ? &sk_cargo_sized : &sk_cargo_equal);
     else

@@ -1,23 +1,24 @@
 /* phase_neighbor.h: from a pattern and a call to a schedule: what the neighbourhood algorithms are
  * made of. They differ in their patterns only.
  *
- * The hauls of a stage are one round of transfers, or several when a window is set. Blocks that are
+ * The bundles of a stage are one round of transfers, or several when a window is set. Blocks that are
  * to stand together are assembled before it, those that came are copied to the user's edges during
- * the next one. Beside the hauls there are straight messages, from source to target without
+ * the next one. Beside the bundles there are straight messages, from source to target without
  * carriers, in the round of stage 0:
  *   - every block of the direct pattern;
  *   - blocks of the v and w forms that are longer than what rides;
  *   - alltoall: every block of parallel edges but the first.
  * Both ends know the size of these. Messages of a pair have one order at both ends: by stage, then
- * the haul, then straight ones by the number of their edge.
+ * the bundle, then straight ones by the number of their edge.
  *
- * Where local ranks share memory, hauls of equal blocks between them are no messages: see
+ * Where local ranks share memory, bundles of equal blocks between them are no messages: see
  * phase_neighbor_intra.c. */
 #ifndef SK_PHASE_NEIGHBOR_H
 #define SK_PHASE_NEIGHBOR_H
 
 #include "base/arena.h"
 #include "coll/algo.h"
+#include "neighbor/neighborhood.h"
 
 /* ---- for the algorithms ---- */
 
@@ -74,8 +75,8 @@ void sk_neighbor_trade(sk_sched *s, const sk_call *c, sk_places at, bool export)
 
 enum { SK_OWN = -1 };
 
-/* One block of a haul: a parcel, or, for allgather, all parcels of one source. Its index in the
- * haul is its place on the wire. */
+/* One block of a bundle: a block, or, for allgather, all blocks of one source. Its index in the
+ * bundle is its place on the wire. */
 typedef struct sk_piece {
     int leg;
     int src, dst; /* allgather: dst is the first of several */
@@ -85,7 +86,7 @@ typedef struct sk_piece {
     bool twice;   /* going out to a local rank: another piece puts this block into the same place */
 } sk_piece;
 
-/* One haul. */
+/* One bundle. */
 typedef struct sk_leg {
     int peer, epoch, stage;
     bool out;
@@ -97,15 +98,15 @@ typedef struct sk_leg {
     int packet; /* blocks with sizes */
 } sk_leg;
 
-/* Where the hauls between local ranks stand in the slots of their senders. */
+/* Where the bundles between local ranks stand in the slots of their senders. */
 typedef struct sk_near {
     int first;      /* the schedule's epoch of stage 0 */
-    bool by_source; /* the block of a source stands once, at its rank; otherwise a haul stands at
+    bool by_source; /* the block of a source stands once, at its rank; otherwise a bundle stands at
                      * the local rank that gets it */
     int64_t stride; /* from one local rank's place to the next */
 } sk_near;
 
-/* A rank's part in a call. Epochs are the stages in which it has hauls, and stage 0. */
+/* A rank's part in a call. Epochs are the stages in which it has bundles, and stage 0. */
 typedef struct sk_tour {
     sk_sched *s;
     const sk_call *c;
@@ -144,7 +145,7 @@ sk_span sk_tour_send_block(const sk_tour *t, int target);
 int sk_tour_edges(const sk_tour *t, int source, int *first);
 sk_span sk_tour_edge(const sk_tour *t, int i); /* block of edge in_sorted[i] */
 
-/* Is a block of this length carried by hauls, if it is the first of parallel edges? */
+/* Is a block of this length carried by bundles, if it is the first of parallel edges? */
 bool sk_tour_carries(const sk_tour *t, int64_t len);
 
 /* Copies of edges from me to me, and of allgather blocks that came straight into further edges of
@@ -159,7 +160,7 @@ sk_span sk_tour_slot(const sk_tour *t, int k);
 /* May this leg's slot be filled while the epoch before goes on? */
 bool sk_tour_may_fill_early(const sk_tour *t, const sk_leg *l);
 
-/* What hauls are made of differs where sizes are not known on the way. */
+/* What bundles are made of differs where sizes are not known on the way. */
 typedef struct sk_cargo {
     void (*prepare)(sk_tour *t); /* decide where each leg stands */
     /* Fill what goes out in an epoch. `early`: what can be filled while the epoch before goes on;

@@ -1,6 +1,6 @@
-/* phase_neighbor_equal.c: blocks that are all of one size. A haul is packed bytes, block after
+/* phase_neighbor_equal.c: blocks that are all of one size. A bundle is packed bytes, block after
  * block. Whether these stand in scratch or in the user's own buffer is up to each rank: what lies
- * together there already, in the right order, is neither copied nor packed. A haul between local ranks is
+ * together there already, in the right order, is neither copied nor packed. A bundle between local ranks is
  * put into shared memory, and taken from there straight into the user's edges, unless it goes on.
  */
 #include "neighbor/lowering/neighbor.h"

@@ -1,9 +1,9 @@
-/* phase_neighbor_intra.c: hauls of equal blocks between local ranks go through shared memory.
+/* phase_neighbor_intra.c: bundles of equal blocks between local ranks go through shared memory.
  *
  * Every stage of the pattern is an epoch. What a rank has for its local ranks in a stage it puts into its
  * slot, and each of them takes its part. Where that stands both must know without a word: for
  * allgather the block of a source stands at its rank, once for all local ranks, so that they read one
- * combined buffer; for alltoall, and for blocks too long for that, a haul stands at the local rank that
+ * combined buffer; for alltoall, and for blocks too long for that, a bundle stands at the local rank that
  * gets it.
  * All local ranks must append the same epochs. So this is for calls whose block all ranks know: not for
  * the v and w forms, nor where some rank has no neighbours. */
@@ -11,10 +11,11 @@
 
 enum { MOST_STAGES = 48 }; /* wires have room for some more epochs at once */
 
-/* Bytes of a slot; 0: the hauls do not fit. The same for all local ranks. */
+/* Bytes of a slot; 0: the bundles do not fit. The same for all local ranks. */
 static int64_t room_for(sk_tour *t, const sk_load *load, int local_ranks)
 {
-    int64_t room = t->c->slot_bytes, most = t->gather ? load->near_blocks : load->near_parcels;
+    int64_t room = t->c->slot_bytes,
+            most = t->gather ? load->max_intra_allgather_blocks : load->max_intra_alltoall_blocks;
     if (most == 0 || load->stages > MOST_STAGES)
         return 0;
     t->intra.by_source = t->gather && t->block <= room / t->c->nranks;
@@ -45,9 +46,9 @@ static sk_status mark_twice(sk_tour *t)
 
 sk_status sk_tour_share(sk_tour *t, const sk_load *load)
 {
-    const sk_machine *m = t->c->neighborhood->machine;
+    const sk_machine *m = sk_neighborhood_of(t->c)->machine;
     int local_ranks, me = t->c->rank;
-    if (t->sized || t->c->slot_bytes == 0 || !m || t->c->neighborhood->lonely)
+    if (t->sized || t->c->slot_bytes == 0 || !m || sk_neighborhood_of(t->c)->lonely)
         return SK_OK;
     sk_machine_local_ranks(m, me, &local_ranks);
     int64_t room = room_for(t, load, local_ranks);
@@ -68,7 +69,7 @@ sk_span sk_tour_slot(const sk_tour *t, int k)
     int getter = l->out ? l->peer : t->c->rank;
     int64_t at = t->intra.by_source
                      ? p->src * t->block
-                     : t->c->neighborhood->machine->local_rank[getter] * t->intra.stride +
+                     : sk_neighborhood_of(t->c)->machine->local_rank[getter] * t->intra.stride +
                            (k - l->first) * t->block;
     return sk_slot(t->intra.first + l->stage, at, t->block);
 }

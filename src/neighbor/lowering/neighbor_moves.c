@@ -78,7 +78,7 @@ static bool same_kind(const move *a, const move *b)
     return a->distance == b->distance && a->order == b->order;
 }
 
-/* Hauls between local ranks need no window. */
+/* Bundles between local ranks need no window. */
 static void share(sk_tour *t, const sk_cargo *cargo, int epoch)
 {
     int post = -1;
@@ -96,7 +96,7 @@ static void share(sk_tour *t, const sk_cargo *cargo, int epoch)
 void sk_tour_transfer(sk_tour *t, const sk_cargo *cargo, int epoch)
 {
     int first = t->epoch_legs[epoch], end = t->epoch_legs[epoch + 1],
-        window = t->c->neighborhood->window;
+        window = sk_neighborhood_of(t->c)->window;
     size_t most = (size_t)(end - first) + (size_t)t->g->nin_sorted + (size_t)t->g->nout_sorted;
     moves m = {.at = sk_arena_get(t->arena, (most + 1) * sizeof *m.at)};
     if (!m.at) {

@@ -36,12 +36,12 @@ static int64_t smaller(int64_t a, int64_t b)
 /* Does every rank know the size of every block? */
 static bool sizes_known(const sk_call *c)
 {
-    return !sk_neighbor_sized(c) && !c->neighborhood->lonely;
+    return !sk_neighbor_sized(c) && !sk_neighborhood_of(c)->lonely;
 }
 
 static int64_t count_places(const sk_call *c)
 {
-    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * c->neighborhood->parallel;
+    return sk_neighbor_gathers(c) ? 1 : (int64_t)c->nranks * sk_neighborhood_of(c)->parallel;
 }
 
 /* Sizes are not known to all: room for blocks of a typical size and some longer ones. */
@@ -73,8 +73,8 @@ static sk_places places_for(const sk_call *c, bool export)
 
 static bool on_one_node(const sk_call *c)
 {
-    const sk_machine *m = c->neighborhood->machine;
-    return m && m->nnodes == 1 && c->neighborhood->parallel > 0 &&
+    const sk_machine *m = sk_neighborhood_of(c)->machine;
+    return m && m->nnodes == 1 && sk_neighborhood_of(c)->parallel > 0 &&
            c->slot_bytes / count_places(c) >= PLACE_STEP;
 }
 
@@ -94,7 +94,7 @@ static int64_t most_neighbours(const sk_call *c)
 {
     int64_t n = 0;
     for (int i = 0; i < SK_NLEVELS; i++)
-        n += c->neighborhood->load[SK_BY_DIRECT].messages[i];
+        n += sk_neighborhood_of(c)->load[SK_BY_DIRECT].messages[i];
     return n;
 }
 
@@ -102,7 +102,8 @@ static int64_t most_neighbours(const sk_call *c)
  * ranks agree on. */
 static int64_t scratch_single_copy(const sk_call *c)
 {
-    int64_t edges = 1 + most_neighbours(c) * c->neighborhood->parallel, block = sk_call_bytes(c);
+    int64_t edges = 1 + most_neighbours(c) * sk_neighborhood_of(c)->parallel,
+            block = sk_call_bytes(c);
     bool huge = block > INT64_MAX - PLACE_STEP;
     return sizes_known(c) && block ? sk_scratch_bytes(edges, huge ? block : block + PLACE_STEP) : 0;
 }

@@ -1,5 +1,5 @@
-/* phase_neighbor_sized.c: blocks whose sizes only their two ends know. A haul is a packet: its
- * records carry their lengths, the key is the place in the haul. A block that does not ride is
+/* phase_neighbor_sized.c: blocks whose sizes only their two ends know. A bundle is a packet: its
+ * records carry their lengths, the key is the place in the bundle. A block that does not ride is
  * absent; the packet is sent all the same, as its receiver cannot know. */
 #include "neighbor/lowering/neighbor.h"
 

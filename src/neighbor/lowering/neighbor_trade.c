@@ -27,7 +27,7 @@ static way way_of(const trade *x, int64_t len)
 /* The place of edge number `edge` to this local rank. */
 static int64_t place_of(const trade *x, int edge, int target)
 {
-    int local_rank = x->t.c->neighborhood->machine->local_rank[target];
+    int local_rank = sk_neighborhood_of(x->t.c)->machine->local_rank[target];
     return x->t.gather ? 0 : ((int64_t)edge * x->t.c->nranks + local_rank) * x->at.bytes;
 }
 
@@ -63,7 +63,8 @@ static sk_span block_of(const trade *x, const edge *e, bool out)
 
 static sk_span in_common(const trade *x, int rank, int64_t len)
 {
-    return sk_common(x->epoch, x->t.c->neighborhood->machine->local_rank[rank] * x->at.bytes, len);
+    return sk_common(x->epoch, sk_neighborhood_of(x->t.c)->machine->local_rank[rank] * x->at.bytes,
+                     len);
 }
 
 /* My blocks into my slot, or packed, so that they can be read. */

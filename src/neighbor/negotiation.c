@@ -1,5 +1,5 @@
-/* talk.c: messages that come too early, and parties that all live in one process. */
-#include "neighbor/talk.h"
+/* talk.c: messages that come too early, and negotiators that all live in one process. */
+#include "neighbor/negotiation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static sk_early *keep(int from, const int32_t *words, size_t n)
 }
 
 /* Messages kept back whose phase has come, oldest first; each may bring on the next phase. */
-static sk_status catch_up(sk_party *p, sk_talk *t)
+static sk_status catch_up(sk_negotiator *p, sk_channel *t)
 {
     for (sk_early **at = &p->early; *at;) {
         sk_early *e = *at;
@@ -45,23 +45,24 @@ static sk_status catch_up(sk_party *p, sk_talk *t)
     return SK_OK;
 }
 
-/* After a step of the party that began in `phase`. One that is done while messages wait for a later
+/* After a step of the negotiator that began in `phase`. One that is done while messages wait for a later
  * phase was told of things it does not know: an error, as a message after the end would be. */
-static sk_status go_on(sk_party *p, sk_talk *t, int phase, sk_status st)
+static sk_status go_on(sk_negotiator *p, sk_channel *t, int phase, sk_status st)
 {
     if (st == SK_OK && p->phase != phase)
         st = catch_up(p, t);
     return st == SK_OK && p->done && p->early ? SK_WIRE : st;
 }
 
-sk_status sk_party_start(sk_party *p, sk_talk *t)
+sk_status sk_negotiator_start(sk_negotiator *p, sk_channel *t)
 {
     p->early_end = &p->early;
     int phase = p->phase;
     return go_on(p, t, phase, p->ops->start(p, t));
 }
 
-sk_status sk_party_take(sk_party *p, sk_talk *t, int from, const int32_t *words, size_t n)
+sk_status sk_negotiator_receive(sk_negotiator *p, sk_channel *t, int from, const int32_t *words,
+                                size_t n)
 {
     if (n == 0 || p->done || words[0] < p->phase)
         return SK_WIRE;
@@ -77,7 +78,7 @@ sk_status sk_party_take(sk_party *p, sk_talk *t, int from, const int32_t *words,
     return go_on(p, t, phase, p->ops->take(p, t, from, words, n));
 }
 
-void sk_party_free(sk_party *p)
+void sk_negotiator_free(sk_negotiator *p)
 {
     if (!p)
         return;
@@ -85,7 +86,7 @@ void sk_party_free(sk_party *p)
         next = e->next;
         free(e);
     }
-    for (int i = 0; i < SK_MOST_METHODS; i++)
+    for (int i = 0; i < SK_MAX_METHODS; i++)
         sk_pattern_free(p->made[i]);
     p->ops->free(p);
 }
@@ -94,13 +95,13 @@ void sk_party_free(sk_party *p)
 
 typedef struct local local;
 
-typedef struct mouth { /* the talk of one party */
-    sk_talk talk;
+typedef struct mouth { /* the talk of one negotiator */
+    sk_channel channel;
     local *room;
     int rank;
 } mouth;
 
-typedef struct inbox { /* messages for one party */
+typedef struct inbox { /* messages for one negotiator */
     sk_early *first, **end;
     bool listed;
 } inbox;
@@ -109,12 +110,12 @@ struct local {
     mouth *mouths;
     inbox *boxes;
     int n;
-    int *listed; /* parties with messages */
+    int *listed; /* negotiators with messages */
     int nlisted;
-    sk_talk_count count;
+    sk_channel_count count;
 };
 
-static sk_status inproc_send(sk_talk *t, int to, const int32_t *words, size_t n)
+static sk_status inproc_send(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     mouth *m = (mouth *)t;
     local *l = m->room;
@@ -156,7 +157,7 @@ static sk_early *pick(inbox *box, unsigned *seed)
     return e;
 }
 
-static sk_status talk_on(local *l, sk_party **parties, unsigned seed)
+static sk_status talk_on(local *l, sk_negotiator **negotiators, unsigned seed)
 {
     while (l->nlisted) {
         int k = seed ? rand_r(&seed) % l->nlisted : 0, to = l->listed[k];
@@ -166,7 +167,8 @@ static sk_status talk_on(local *l, sk_party **parties, unsigned seed)
             box->listed = false;
             l->listed[k] = l->listed[--l->nlisted];
         }
-        sk_status st = sk_party_take(parties[to], &l->mouths[to].talk, e->from, e->words, e->n);
+        sk_status st =
+            sk_negotiator_receive(negotiators[to], &l->mouths[to].channel, e->from, e->words, e->n);
         free(e);
         if (st != SK_OK)
             return st;
@@ -174,7 +176,8 @@ static sk_status talk_on(local *l, sk_party **parties, unsigned seed)
     return SK_OK;
 }
 
-sk_status sk_talk_local(sk_party **parties, int n, unsigned seed, sk_talk_count *count)
+sk_status sk_negotiate_inproc(sk_negotiator **negotiators, int n, unsigned seed,
+                              sk_channel_count *count)
 {
     size_t many = (size_t)n;
     local l = {.n = n,
@@ -184,14 +187,14 @@ sk_status sk_talk_local(sk_party **parties, int n, unsigned seed, sk_talk_count 
     sk_status st = l.mouths && l.boxes && l.listed ? SK_OK : SK_NOMEM;
     for (int i = 0; i < n && st == SK_OK; i++) {
         l.boxes[i].end = &l.boxes[i].first;
-        l.mouths[i] = (mouth){.talk.send = inproc_send, .room = &l, .rank = i};
+        l.mouths[i] = (mouth){.channel.send = inproc_send, .room = &l, .rank = i};
     }
     for (int i = 0; i < n && st == SK_OK; i++)
-        st = sk_party_start(parties[i], &l.mouths[i].talk);
+        st = sk_negotiator_start(negotiators[i], &l.mouths[i].channel);
     if (st == SK_OK)
-        st = talk_on(&l, parties, seed);
+        st = talk_on(&l, negotiators, seed);
     for (int i = 0; i < n && st == SK_OK; i++)
-        st = parties[i]->done ? SK_OK : SK_DEADLOCK;
+        st = negotiators[i]->done ? SK_OK : SK_DEADLOCK;
     if (st == SK_OK && count)
         *count = l.count;
     for (int i = 0; i < n && l.boxes; i++)

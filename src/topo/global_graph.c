@@ -1,13 +1,13 @@
-/* whole.c: the whole graph, as two bit matrices (who sends to whom, and transposed) or as two sets
+/* global_graph.c: the whole graph, as two bit matrices (who sends to whom, and transposed) or as two sets
  * of lists, whichever is smaller: n*n/4 bytes against 8 bytes per edge. All memory is one piece,
  * taken at the start, so that its size is known before. */
-#include "topo/whole.h"
+#include "topo/global_graph.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct sk_whole {
+struct sk_global_graph {
     int nranks;
     bool bits, frozen;
     int64_t nwords; /* of a row of bits */
@@ -43,19 +43,19 @@ static bool wants_bits(int nranks, int64_t edges)
     return edges > INT64_MAX / 32 || bits_bytes(nranks) <= lists_bytes(nranks, edges);
 }
 
-int64_t sk_whole_bytes(int nranks, int64_t edges)
+int64_t sk_global_graph_bytes(int nranks, int64_t edges)
 {
     int64_t each = 2 * nranks * (int64_t)sizeof(int);
-    return (int64_t)sizeof(sk_whole) + each +
+    return (int64_t)sizeof(sk_global_graph) + each +
            (wants_bits(nranks, edges) ? bits_bytes(nranks) : lists_bytes(nranks, edges));
 }
 
 /* Words of eight bytes come first, so everything is aligned. */
-sk_whole *sk_whole_new(int nranks, int64_t edges)
+sk_global_graph *sk_global_graph_new(int nranks, int64_t edges)
 {
     if (nranks < 0 || edges < 0)
         return NULL;
-    sk_whole *w = calloc(1, (size_t)sk_whole_bytes(nranks, edges));
+    sk_global_graph *w = calloc(1, (size_t)sk_global_graph_bytes(nranks, edges));
     if (!w)
         return NULL;
     w->nranks = nranks;
@@ -79,12 +79,12 @@ sk_whole *sk_whole_new(int nranks, int64_t edges)
     return w;
 }
 
-void sk_whole_free(sk_whole *w)
+void sk_global_graph_free(sk_global_graph *w)
 {
     free(w);
 }
 
-static bool valid(const sk_whole *w, int rank, const int *targets, int n)
+static bool valid(const sk_global_graph *w, int rank, const int *targets, int n)
 {
     if (w->frozen || rank < 0 || rank >= w->nranks || w->nout[rank] != NOT_ADDED)
         return false;
@@ -97,12 +97,12 @@ static bool valid(const sk_whole *w, int rank, const int *targets, int n)
     return true;
 }
 
-static void set_bit(sk_whole *w, uint64_t *bits, int row, int column)
+static void set_bit(sk_global_graph *w, uint64_t *bits, int row, int column)
 {
     bits[row * w->nwords + column / 64] |= (uint64_t)1 << column % 64;
 }
 
-sk_status sk_whole_add(sk_whole *w, int rank, const int *targets, int n)
+sk_status sk_global_graph_add(sk_global_graph *w, int rank, const int *targets, int n)
 {
     if (!valid(w, rank, targets, n))
         return SK_BADARG;
@@ -124,7 +124,7 @@ sk_status sk_whole_add(sk_whole *w, int rank, const int *targets, int n)
 }
 
 /* Going through the ranks in order makes the lists of sources ascending. */
-static void list_sources(sk_whole *w)
+static void list_sources(sk_global_graph *w)
 {
     int64_t at = 0;
     for (int i = 0; i < w->nranks; i++) {
@@ -139,7 +139,7 @@ static void list_sources(sk_whole *w)
         }
 }
 
-sk_status sk_whole_freeze(sk_whole *w)
+sk_status sk_global_graph_freeze(sk_global_graph *w)
 {
     if (w->frozen)
         return SK_BADARG;
@@ -152,12 +152,12 @@ sk_status sk_whole_freeze(sk_whole *w)
     return SK_OK;
 }
 
-int sk_whole_nranks(const sk_whole *w)
+int sk_global_graph_nranks(const sk_global_graph *w)
 {
     return w->nranks;
 }
 
-int64_t sk_whole_edges(const sk_whole *w)
+int64_t sk_global_graph_edges(const sk_global_graph *w)
 {
     return w->edges;
 }
@@ -168,7 +168,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool sk_whole_has(const sk_whole *w, int from, int to)
+bool sk_global_graph_has(const sk_global_graph *w, int from, int to)
 {
     if (w->bits)
         return w->out_bits[from * w->nwords + to / 64] >> to % 64 & 1;
@@ -176,7 +176,7 @@ bool sk_whole_has(const sk_whole *w, int from, int to)
                                     sizeof to, by_number) != NULL;
 }
 
-int sk_whole_degree(const sk_whole *w, int rank, bool in)
+int sk_global_graph_degree(const sk_global_graph *w, int rank, bool in)
 {
     return in ? w->nin[rank] : w->nout[rank];
 }
@@ -188,7 +188,7 @@ static void unpack(const uint64_t *row, int64_t nwords, int *out)
             *out++ = (int)(i * 64 + __builtin_ctzll(rest));
 }
 
-void sk_whole_targets(const sk_whole *w, int rank, int *out)
+void sk_global_graph_targets(const sk_global_graph *w, int rank, int *out)
 {
     if (w->bits)
         unpack(w->out_bits + rank * w->nwords, w->nwords, out);
@@ -196,7 +196,7 @@ void sk_whole_targets(const sk_whole *w, int rank, int *out)
         memcpy(out, w->out + w->out_first[rank], (size_t)w->nout[rank] * sizeof *out);
 }
 
-void sk_whole_sources(const sk_whole *w, int rank, int *out)
+void sk_global_graph_sources(const sk_global_graph *w, int rank, int *out)
 {
     if (w->bits)
         unpack(w->in_bits + rank * w->nwords, w->nwords, out);
@@ -204,7 +204,7 @@ void sk_whole_sources(const sk_whole *w, int rank, int *out)
         memcpy(out, w->in + w->in_first[rank], (size_t)w->nin[rank] * sizeof *out);
 }
 
-const uint64_t *sk_whole_row(const sk_whole *w, int rank)
+const uint64_t *sk_global_graph_row(const sk_global_graph *w, int rank)
 {
     return w->bits ? w->out_bits + rank * w->nwords : NULL;
 }

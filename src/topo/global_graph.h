@@ -1,0 +1,36 @@
+/* global_graph.h: the whole graph in one place: who sends to whom, each pair once, without loops. Bits
+ * when it is dense, lists when it is sparse. Filled rank by rank, then frozen. */
+#ifndef SK_GLOBAL_GRAPH_H
+#define SK_GLOBAL_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct sk_global_graph sk_global_graph;
+
+/* `edges`: how many pairs there will be at most; decides the form. NULL: out of memory. */
+sk_global_graph *sk_global_graph_new(int nranks, int64_t edges);
+void sk_global_graph_free(sk_global_graph *w);
+int64_t sk_global_graph_bytes(int nranks,
+                              int64_t edges); /* memory that sk_global_graph_new and freeze take */
+
+/* The targets of a rank: ascending, each once, not itself (sk_graph.targets). Once per rank. */
+sk_status sk_global_graph_add(sk_global_graph *w, int rank, const int *targets, int n);
+sk_status
+sk_global_graph_freeze(sk_global_graph *w); /* ranks that were not added have no targets */
+
+int sk_global_graph_nranks(const sk_global_graph *w);
+int64_t sk_global_graph_edges(const sk_global_graph *w);
+bool sk_global_graph_has(const sk_global_graph *w, int from, int to);
+int sk_global_graph_degree(const sk_global_graph *w, int rank, bool in);
+
+/* The neighbours of a rank, ascending, into room for sk_global_graph_degree ints. */
+void sk_global_graph_targets(const sk_global_graph *w, int rank, int *out);
+void sk_global_graph_sources(const sk_global_graph *w, int rank, int *out);
+
+/* The targets of a rank as bits, (nranks + 63) / 64 words; NULL when the graph is kept as lists. */
+const uint64_t *sk_global_graph_row(const sk_global_graph *w, int rank);
+
+#endif
