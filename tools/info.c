@@ -1,10 +1,14 @@
-/* info.c: what this Skein has: the tables, read out. */
+/* info.c: `skein info`: the tables of this Skein: collectives, algorithms, settings, libraries, matching
+ * engines, and which MPIs can use the libfabric provider. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "commands.h"
-#include "info.h"
+#include "match/match.h"
+#include "run/provider.h"
 #include "select/select.h"
 #include "skein.h"
 
@@ -63,6 +67,64 @@ static void print_libraries(void)
     }
 }
 
+static void print_engines(void)
+{
+    printf("matching engines (* the default)\n");
+    for (int i = 0; sk_engine_name(i); i++)
+        printf("  %c %-10s %s\n", strcmp(sk_engine_name(i), sk_engine_default()) == 0 ? '*' : ' ',
+               sk_engine_name(i), sk_engine_help(i));
+}
+
+static void print_mpi_use(sk_arena *a, sk_flavour mpi)
+{
+    char library[4096];
+    sk_match_provider f;
+    const char *why;
+    if (!sk_library_find(sk_flavour_name(mpi), library, sizeof library))
+        printf("    %-8s unknown: no %s\n", sk_flavour_name(mpi), library);
+    else if (sk_match_provider_find(a, mpi, library, NULL, &f, &why))
+        printf("    %-8s can use it, by %s\n", sk_flavour_name(mpi), f.how);
+    else
+        printf("    %-8s cannot use it: %s\n", sk_flavour_name(mpi), why);
+}
+
+/* Whether the variable has this word in its list. */
+static bool var_lists(sk_arena *a, const char *var, const char *separator, const char *word)
+{
+    const char *value = getenv(var);
+    sk_strlist words = sk_strlist_new(a);
+    if (value)
+        sk_strlist_split(&words, value, separator);
+    return sk_strlist_has(&words, word);
+}
+
+static void print_in_use(sk_arena *a, const char *library)
+{
+    const char *dir = sk_dirname(a, library);
+    bool used = var_lists(a, "OMPI_MCA_pml", ",", "cm") &&
+                var_lists(a, "OMPI_MCA_mtl", ",", "ofi") &&
+                var_lists(a, "OMPI_MCA_mtl_ofi_provider_include", ",", "skein") &&
+                var_lists(a, "FI_PROVIDER_PATH", ":@", dir);
+    printf("    in use   %s\n", used ? "yes: Open MPI programs started from here match by it"
+                                     : "no: `skein run --match` uses it");
+}
+
+static void print_matching(void)
+{
+    char library[4096];
+    print_engines();
+    printf("\nlibfabric provider\n");
+    bool found = sk_library_find("fi", library, sizeof library);
+    printf("    %-8s %s%s\n", "file", found ? "" : "not found: no ", library);
+    sk_arena *a = found ? sk_arena_new() : NULL;
+    if (!a)
+        return;
+    print_mpi_use(a, SK_MPI_OPENMPI);
+    print_mpi_use(a, SK_MPI_MPICH);
+    print_in_use(a, library);
+    sk_arena_free(a);
+}
+
 /* The tables as manual page source, so that skein(7) cannot differ from the code. */
 static void mdoc_settings(void)
 {
@@ -89,39 +151,54 @@ static void mdoc_algorithms(void)
     printf(".El\n");
 }
 
-static int usage(FILE *out, int status)
+static void mdoc_engines(void)
 {
-    fprintf(out, "usage: skein info [--mdoc settings|algorithms|engines]\n\n"
-                 "Lists the version, the collectives with their algorithms, the settings with\n"
-                 "their values, the libraries found, the matching engines, and whether the MPIs\n"
-                 "can use Skein's libfabric provider. --mdoc prints a table as manual page\n"
-                 "source instead.\n");
-    return status;
+    printf(".Bl -tag -width Ds\n");
+    for (int i = 0; sk_engine_name(i); i++)
+        printf(".It Cm %s%s\n%s\n", sk_engine_name(i),
+               strcmp(sk_engine_name(i), sk_engine_default()) == 0 ? " Pq the default" : "",
+               sk_engine_help(i));
+    printf(".El\n");
 }
 
-int sk_cmd_info(int argc, char **argv)
-{
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return usage(stdout, 0);
-    if (argc == 3 && strcmp(argv[1], "--mdoc") == 0) {
-        if (strcmp(argv[2], "settings") == 0)
-            mdoc_settings();
-        else if (strcmp(argv[2], "algorithms") == 0)
-            mdoc_algorithms();
-        else if (strcmp(argv[2], "engines") == 0)
-            sk_info_mdoc_match();
-        else
-            return usage(stderr, 2);
-        return 0;
-    }
-    if (argc != 1)
-        return usage(stderr, 2);
+enum { MDOC = SK_CLI_KEY };
 
+static const struct argp_option options[] = {
+    {"mdoc", MDOC, "TABLE", 0,
+     "print a table as manual page source: settings, algorithms or engines", 0},
+    {0}};
+
+static bool take(void *ctx, int key, const char *value);
+
+static const sk_cli cli = {
+    .command = "skein info",
+    .about = "List the version, the collectives with their algorithms, the settings with their "
+             "values, the libraries found, the matching engines, and whether the MPIs can use "
+             "Skein's libfabric provider.",
+    .options = options,
+    .take = take};
+
+static bool take(void *ctx, int key, const char *value)
+{
+    static const char *const tables[] = {"settings", "algorithms", "engines", NULL};
+    void (*const print[])(void) = {mdoc_settings, mdoc_algorithms, mdoc_engines};
+    if (key == SK_CLI_WORD)
+        return sk_cli_error(&cli, "%s is no option; --help lists them", value);
+    for (int i = 0; tables[i]; i++)
+        if (strcmp(value, tables[i]) == 0) {
+            *(void (**)(void))ctx = print[i];
+            return true;
+        }
+    return sk_cli_unknown(&cli, "table", value, tables);
+}
+
+static int print_all(void)
+{
     sk_select *sel = NULL;
     char err[256];
     if (sk_select_new(environ, &sel, err, sizeof err) != SK_OK) {
-        fprintf(stderr, "skein info: %s\n", err);
-        return 2;
+        sk_cli_error(&cli, "%s", err);
+        return SK_CLI_WRONG;
     }
     printf("skein %s\n\n", SKEIN_VERSION);
     print_algorithms();
@@ -130,7 +207,19 @@ int sk_cmd_info(int argc, char **argv)
     printf("\n");
     print_libraries();
     printf("\n");
-    sk_info_match();
+    print_matching();
     sk_select_free(sel);
+    return 0;
+}
+
+int sk_cmd_info(int argc, char **argv)
+{
+    void (*mdoc)(void) = NULL;
+    int status = sk_cli_parse(&cli, &mdoc, argc, argv, NULL);
+    if (status != SK_CLI_OK)
+        return status;
+    if (!mdoc)
+        return print_all();
+    mdoc();
     return 0;
 }

@@ -1,7 +1,7 @@
-/* trace.c: `skein trace`: run a job and record what its processes ask of their matching.
+/* trace.c: `skein trace`: run a job and record the receives and arrivals of its processes.
  *
- * A run with --match and SKEIN_TRACE. This process stays to tell what was written: it passes
- * signals on to the launcher and ends with its status. */
+ * It is a run with --match and SKEIN_TRACE. This process stays to list the files that were written. It
+ * passes signals on to the launcher and ends with its exit status. */
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -15,19 +15,18 @@
 #include "commands.h"
 #include "match/trace.h"
 #include "match/trace_head.h"
-#include "run/check.h"
-#include "run/options.h"
+#include "run/run.h"
 
-static const char usage[] =
-    "usage: skein trace [-o FILE] [OPTION]... [--] LAUNCHER [ARGUMENT]...\n"
-    "       skein trace [-o FILE] [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-    "\n"
-    "Run an MPI program over Skein's libfabric provider and record every receive and every\n"
-    "arrival of each process, with the length of the queue it met, in FILE.PID.\n"
-    "`skein bench match --trace` plays the records again, with any engine.\n"
-    "\n"
-    "  -o FILE         how the names of the files begin; skein-trace by "
-    "default\n" SK_RUN_OPTIONS_HELP;
+static const sk_cli cli = {
+    .command = "skein trace",
+    .args = "[--] LAUNCHER [ARGUMENT...]\n[--] PROGRAM [ARGUMENT...]",
+    .about =
+        "Run an MPI program over Skein's libfabric provider and record every receive and every "
+        "arrival of each process, with the length of the queue at that moment, in FILE.PID. "
+        "`skein bench match --trace` plays the records again, with any engine.",
+    .options = sk_run_option_table,
+    .take = sk_run_take,
+    .stop_at_word = true};
 
 /* The files of a trace are FILE.PID. */
 static void find_files(sk_arena *a, const char *file, sk_strlist *out)
@@ -43,8 +42,8 @@ static void find_files(sk_arena *a, const char *file, sk_strlist *out)
     globfree(&g);
 }
 
-/* Old files would be played together with the new ones. */
-static int check_place(sk_arena *a, const char *file)
+/* Refuses when there are files of an earlier trace: they would be played with the new ones. */
+static int check_no_files(sk_arena *a, const char *file)
 {
     sk_strlist old = sk_strlist_new(a);
     find_files(a, file, &old);
@@ -62,8 +61,8 @@ static int64_t records_of(const char *path)
     return (st.st_size - SK_TRACE_HEAD) / (int64_t)sizeof(sk_trace_record);
 }
 
-/* On standard error, so that it does not mix with what the program prints. */
-static void tell(sk_arena *a, const char *file)
+/* Prints the files to standard error, apart from the output of the program. */
+static void print_files(sk_arena *a, const char *file)
 {
     sk_strlist files = sk_strlist_new(a);
     int64_t all = 0;
@@ -96,8 +95,8 @@ static pid_t start(char *const *words, const sigset_t *before)
     _exit(e == ENOENT ? 127 : 126);
 }
 
-/* Until the launcher ends. A signal that the terminal sends reaches it as well, one that was sent
- * to this process alone does not. */
+/* Waits until the launcher ends. A signal from the terminal reaches the launcher by itself; one that
+ * was sent to this process alone is passed on. */
 static int wait_for(pid_t pid, const sigset_t *signals)
 {
     siginfo_t info;
@@ -125,16 +124,15 @@ static int run(char *const *words)
     return wait_for(pid, &signals);
 }
 
-static int trace(sk_arena *a, int argc, char **argv)
+static int trace(const sk_run_options *given, char **words, int n)
 {
-    sk_run_options o = {.match = "", .trace = "skein-trace"};
-    sk_strlist command = sk_strlist_new(a);
-    int first = sk_run_options_read(a, argc, argv, 1, &o);
-    int status = first < 0 ? SK_RUN_REFUSED : sk_run_file(a, "trace", o.trace, &o.trace);
+    sk_run_options o = *given;
+    sk_strlist command = sk_strlist_new(o.arena);
+    int status = sk_run_file(o.arena, "trace", o.trace, &o.trace);
     if (status == SK_RUN_OK)
-        status = check_place(a, o.trace);
+        status = check_no_files(o.arena, o.trace);
     if (status == SK_RUN_OK)
-        status = sk_run_prepare(&command, &o, argv + first, argc - first);
+        status = sk_run_prepare(&command, &o, words, n);
     if (status != SK_RUN_OK)
         return status;
     if (o.dry_run) {
@@ -142,22 +140,24 @@ static int trace(sk_arena *a, int argc, char **argv)
         return 0;
     }
     status = run(command.v);
-    tell(a, o.trace);
+    print_files(o.arena, o.trace);
     return status;
 }
 
 int sk_cmd_trace(int argc, char **argv)
 {
-    if (argc == 1 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        fputs(usage, argc == 1 ? stderr : stdout);
-        return argc == 1 ? SK_RUN_REFUSED : 0;
-    }
-    sk_arena *a = sk_arena_new();
-    if (!a) {
+    sk_run_options o = {.arena = sk_arena_new(), .match = "", .trace = "skein-trace"};
+    int first, status = SK_RUN_REFUSED;
+    if (!o.arena) {
         fputs("skein: out of memory\n", stderr);
         return 1;
     }
-    int status = trace(a, argc, argv);
-    sk_arena_free(a);
+    if (argc == 1)
+        sk_cli_help(&cli, stderr);
+    else
+        status = sk_cli_parse(&cli, &o, argc, argv, &first);
+    if (status == SK_CLI_OK)
+        status = trace(&o, argv + first, argc - first);
+    sk_arena_free(o.arena);
     return status;
 }

@@ -1,5 +1,5 @@
 # run_plan.sh: the commands that `skein run` makes, by dry run. Part of run.sh.
-shows "help_is_shown" "^usage: skein run" "$skein" run --help
+shows "help_is_shown" "^Usage: skein run" "$skein" run --help
 shows "direct_start_uses_the_environment" "^env LD_PRELOAD=$(so $first) $first_app 3\$" dry $first_app 3
 shows "direct_start_through_a_tool" "^env LD_PRELOAD=$(so $first) nice -n 1 $first_app\$" \
     dry nice -n 1 $first_app

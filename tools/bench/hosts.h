@@ -3,7 +3,7 @@
 #define SK_HOSTS_H
 
 #include "coll/call.h"
-#include "run/mpiof.h"
+#include "run/elf.h"
 #include "strlist.h"
 
 /* The names of a collective's algorithms, possibly none. The number of the first is 1. */

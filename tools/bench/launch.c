@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/find.h"
+#include "run/file.h"
 #include "run/launcher.h"
 
 const char *sk_launch_find_launcher(sk_arena *a, sk_flavour mpi)

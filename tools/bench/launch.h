@@ -2,7 +2,7 @@
 #ifndef SK_LAUNCH_H
 #define SK_LAUNCH_H
 
-#include "run/mpiof.h"
+#include "run/elf.h"
 #include "strlist.h"
 
 /* The launcher of an MPI, or NULL. */

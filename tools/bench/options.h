@@ -3,7 +3,7 @@
 #define SK_OPTIONS_H
 
 #include "coll/call.h"
-#include "run/mpiof.h"
+#include "run/elf.h"
 #include "strlist.h"
 
 enum { SK_BENCH_LIST = 32 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/point.h"
-#include "run/mpiof.h"
+#include "run/elf.h"
 
 typedef struct sk_result {
     sk_point point;

@@ -1,5 +1,6 @@
-/* elf.h: what the dynamic linker would read of an ELF file: the libraries it asks for. The file is
- * not trusted: every offset is checked, and a broken file gives a message, never a crash. */
+/* elf.h: what the dynamic linker would read of an ELF file, and which MPI the file is linked with, by
+ * the names of the libraries that it needs. The file is not trusted: every offset is checked, and a
+ * broken file gives a message, never a crash. */
 #ifndef SK_ELF_H
 #define SK_ELF_H
 
@@ -25,5 +26,28 @@ bool sk_elf_is(const char *path);
 
 /* *out is set on success only, and lives in the arena. On failure `err` says what is wrong. */
 sk_status sk_elf_read(sk_arena *a, const char *path, sk_elf **out, char *err, size_t size);
+
+typedef enum sk_flavour {
+    SK_MPI_NONE,
+    SK_MPI_OPENMPI,
+    SK_MPI_MPICH, /* and what shares its ABI: Intel MPI, MVAPICH, Cray MPICH */
+    SK_MPI_OTHER, /* an MPI that Skein has no library for */
+} sk_flavour;
+
+const char *sk_flavour_name(sk_flavour f);  /* "openmpi": in file names and options */
+const char *sk_flavour_title(sk_flavour f); /* "Open MPI": in messages */
+sk_flavour sk_flavour_of_name(const char *name);
+
+/* Of an ELF file or, when it names none, of the libraries it needs, searched as the dynamic linker
+ * would. *soname gets the name of the MPI library. */
+sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname);
+
+/* The library `name` that the dynamic linker would load for `from`, a library of `program` or
+ * itself; NULL when there is none. */
+sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name);
+
+/* The MPI library (SK_MPI_OPENMPI or SK_MPI_MPICH) that the file needs or, when it needs none, that of
+ * the system; NULL when there is none. */
+sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi);
 
 #endif

@@ -1,5 +1,5 @@
-/* launcher.c: see launcher.h. The tables name the options that take words of their own; an option
- * in none of them is taken to be alone, unless what follows it is no program but something later
+/* launcher.c: see launcher.h. The tables name the options and the number of words that each takes. An
+ * option in none of them is assumed to take none, unless the next word is no program and a later one
  * is. */
 #include "run/launcher.h"
 
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/find.h"
+#include "run/file.h"
 
-typedef struct table {
+typedef struct launcher_options {
     const char *one, *two, *none; /* options followed by one word, by two, by none */
     const char *letters;          /* one-letter options whose word may be attached: -n4 */
-} table;
+} launcher_options;
 
-static const table tables[SK_NLAUNCHERS] = {
+static const launcher_options tables[SK_NLAUNCHERS] = {
     [SK_LAUNCHER_OPENMPI] =
         {.one =
              "am amca app app-prefix arch bind-to bindto c cartofile cf cpu-list cpu-set "
@@ -85,7 +85,7 @@ bool sk_launcher_named(const char *word)
     return false;
 }
 
-const char *sk_launcher_unserved(const char *word)
+const char *sk_launcher_unsupported(const char *word)
 {
     const char *base = sk_basename(word);
     if (!strcmp(base, "smpirun"))
@@ -95,21 +95,11 @@ const char *sk_launcher_unserved(const char *word)
     return NULL;
 }
 
-/* A file's first 4 MB hold one of the words of the list? */
-static bool mentions(const char *data, size_t size, const char *const *list)
-{
-    for (; *list; list++)
-        if (memmem(data, size, *list, strlen(*list)))
-            return true;
-    return false;
-}
-
 bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
 {
     static const char *const openmpi[] = {"libopen-rte", "libopen-pal", "libprrte", "orterun",
                                           "prterun",     "openmpi",     NULL};
     static const char *const hydra[] = {"HYDRA", "hydra", "mpich", NULL};
-    enum { MOST = 4 << 20 };
     char *real = realpath(path, NULL);
     const char *base = sk_format(a, "%s", sk_basename(real ? real : path));
     free(real);
@@ -120,15 +110,9 @@ bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
         *kind = SK_LAUNCHER_SRUN;
         return true;
     }
-    if (o == h) { /* the name does not tell: a wrapper script or a renamed program says it inside */
-        FILE *f = fopen(path, "re");
-        if (!f)
-            return false;
-        char *data = sk_arena_need(a, MOST);
-        size_t n = fread(data, 1, MOST, f);
-        fclose(f);
-        o = mentions(data, n, openmpi);
-        h = mentions(data, n, hydra);
+    if (o == h) { /* the name does not tell, but a script or a renamed program has it inside */
+        o = sk_file_mentions(a, path, openmpi);
+        h = sk_file_mentions(a, path, hydra);
     }
     *kind = o ? SK_LAUNCHER_OPENMPI : SK_LAUNCHER_HYDRA;
     return o != h;
@@ -144,7 +128,7 @@ const char *sk_launcher_option_name(sk_arena *a, const char *word)
 
 int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known)
 {
-    const table *t = &tables[kind];
+    const launcher_options *t = &tables[kind];
     char name[64];
     const char *word = v[0];
     if (word[0] != '-' || !word[1])
@@ -169,4 +153,50 @@ int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known
     if (known)
         *known = listed;
     return args < n ? 1 + args : n;
+}
+
+/* The position of the program between first and end; `end` when there is none. */
+static int find_program(sk_arena *a, sk_launcher_kind kind, char *const *words, sk_section *s)
+{
+    bool known = true;
+    int guess = s->end;
+    for (int i = s->first; i < s->end;) {
+        if (!strcmp(words[i], "--"))
+            return i + 1;
+        bool doubt = !known;
+        int n = sk_launcher_option(kind, words + i, s->end - i, &known);
+        if (!n) {
+            /* After an unknown option, a word that is no program is taken for its value. */
+            const char *path;
+            if (!doubt || sk_find_program(a, words[i], s->dir, &path) == SK_FIND_OK)
+                return i;
+            if (guess == s->end)
+                guess = i;
+            known = true;
+            n = 1;
+        } else if (n > 1 && sk_listed("wdir wd chdir D", sk_launcher_option_name(a, words[i]))) {
+            s->dir = words[i + 1];
+        }
+        i += n;
+    }
+    return guess;
+}
+
+int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
+                         sk_section **sections)
+{
+    int count = 1;
+    for (int i = 1; i < n; i++)
+        count += !strcmp(words[i], ":");
+    *sections = sk_arena_need(a, (size_t)count * sizeof **sections);
+    int first = 1;
+    for (int k = 0; k < count; k++) {
+        sk_section *s = &(*sections)[k];
+        s->first = s->end = first;
+        while (s->end < n && strcmp(words[s->end], ":") != 0)
+            s->end++;
+        s->program = find_program(a, kind, words, s);
+        first = s->end + 1;
+    }
+    return count;
 }

@@ -3,7 +3,7 @@
 #ifndef SK_LAUNCHER_H
 #define SK_LAUNCHER_H
 
-#include "run/mpiof.h"
+#include "run/elf.h"
 
 typedef enum sk_launcher_kind {
     SK_LAUNCHER_OPENMPI, /* mpirun of Open MPI: orterun, prterun */
@@ -15,11 +15,11 @@ typedef enum sk_launcher_kind {
 /* Whether a word's file name is a launcher's: mpirun, mpiexec.hydra, srun ... */
 bool sk_launcher_named(const char *word);
 
-/* Whose launcher the file is; false when nothing in it tells. */
+/* Which launcher the file is; false when nothing in it tells. */
 bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind);
 
-/* Launchers that cannot be served, with what to do instead; NULL for any other word. */
-const char *sk_launcher_unserved(const char *word);
+/* For launchers that are not supported: what to do instead. NULL for any other word. */
+const char *sk_launcher_unsupported(const char *word);
 
 /* How many words the option at v[0] takes, itself included; 0 when v[0] is not an option. n >= 1
  * words are left. *known (may be NULL) tells whether the launcher's table has the option. */
@@ -29,15 +29,15 @@ int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known
 const char *sk_launcher_option_name(sk_arena *a, const char *word);
 
 /* One program of the command line: words[first..program) are its options, words[program..end) the
- * program and its arguments. After each but the last stands a ":". */
+ * program and its arguments. A ":" separates sections. */
 typedef struct sk_section {
     int first, program, end;
     const char *dir; /* its working directory, NULL when not set */
 } sk_section;
 
-/* Cut words[1..n) into sections. `program` equals `end` in a section that has none. Returns how
- * many; *sections lives in the arena. */
-int sk_launcher_cut(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
-                    sk_section **sections);
+/* Splits words[1..n) into sections and returns how many. `program` equals `end` in a section that has
+ * none. *sections lives in the arena. */
+int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
+                         sk_section **sections);
 
 #endif

@@ -1,13 +1,227 @@
-/* plan.c: find the launcher and the programs, check them, write the new command line. */
-#include "run/plan.h"
-
+/* plan.c: find the launcher and the programs of a command, check that they can run under Skein, and
+ * write the new command line. Each refusal is one message that says what to do. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "run/check.h"
-#include "run/match.h"
+#include "commands.h"
+#include "run/env.h"
+#include "run/file.h"
+#include "run/program.h"
+#include "run/run.h"
 
-/* Where the launcher stands: mostly first, sometimes behind `timeout 60` and the like; -1 when the
+/* The program: does it use an MPI, and which one? */
+
+/* For a script or an interpreter that shows no MPI: it most likely uses that of the launcher. */
+static int guess(const char *name, sk_flavour launcher, sk_flavour *mpi)
+{
+    if (*mpi == SK_MPI_NONE)
+        *mpi = launcher;
+    if (*mpi == SK_MPI_NONE)
+        return sk_refuse("cannot tell which MPI %s uses; say it with --mpi=openmpi or --mpi=mpich",
+                         name);
+    fprintf(stderr,
+            "skein run: note: cannot see which MPI %s uses, taking %s (--mpi changes that)\n", name,
+            sk_flavour_title(*mpi));
+    return SK_RUN_OK;
+}
+
+static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
+{
+    if (p->mpi == SK_MPI_OTHER && sk_starts_with(p->soname, "libsimgrid"))
+        return sk_refuse("%s is built for simulation (%s) and cannot be preloaded; link it with "
+                         "libskein-smpi.a instead",
+                         p->file, p->soname);
+    if (p->mpi == SK_MPI_OTHER)
+        return sk_refuse("%s links %s, an MPI that Skein has no library for; it serves Open MPI "
+                         "(libmpi.so.40) and MPICH (libmpich.so.12, libmpi.so.12)",
+                         p->file, p->soname);
+    if (launcher != SK_MPI_NONE && launcher != p->mpi)
+        return sk_refuse(
+            "%s links %s (%s), but the launcher is that of %s; use the launcher of %s or "
+            "compile the program for %s",
+            p->file, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(launcher),
+            sk_flavour_title(p->mpi), sk_flavour_title(launcher));
+    if (*mpi != SK_MPI_NONE && *mpi != p->mpi)
+        return sk_refuse("%s links %s (%s), but a program before it %s; one job needs one MPI",
+                         p->file, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(*mpi));
+    *mpi = p->mpi;
+    return SK_RUN_OK;
+}
+
+/* *mpi is the MPI found so far (of the programs before it, or by --mpi) and is set. `launcher` is that
+ * of the launcher, SK_MPI_NONE when there is none or it starts programs of any. */
+static int check_program(const sk_program *p, const char *name, sk_flavour launcher,
+                         sk_flavour *mpi)
+{
+    switch (p->verdict) {
+    case SK_PROGRAM_MPI:
+        return check_mpi(p, launcher, mpi);
+    case SK_PROGRAM_UNKNOWN:
+        return guess(name, launcher, mpi);
+    case SK_PROGRAM_MISSING:
+        return sk_refuse("program %s not found; if it is only on other nodes, say --mpi=openmpi or "
+                         "--mpi=mpich",
+                         name);
+    case SK_PROGRAM_NOT_EXECUTABLE:
+        return sk_refuse("%s is not executable; chmod +x it", p->path);
+    case SK_PROGRAM_DAMAGED:
+        return sk_refuse("%s", p->err);
+    case SK_PROGRAM_STATIC:
+        return sk_refuse("%s is linked statically, so no library can be preloaded; link its MPI "
+                         "dynamically (leave out -static)",
+                         p->path);
+    case SK_PROGRAM_NOT_MPI:
+        break;
+    }
+    return sk_refuse(
+        "%s is not an MPI program: it links no MPI library; if it loads one while it runs, "
+        "say which with --mpi=openmpi or --mpi=mpich",
+        p->path);
+}
+
+/* The library of Skein for that MPI. */
+
+static int not_found(sk_flavour mpi, const char *path)
+{
+    char other[4096];
+    sk_flavour not = mpi == SK_MPI_OPENMPI ? SK_MPI_MPICH : SK_MPI_OPENMPI;
+    if (sk_library_find(sk_flavour_name(not ), other, sizeof other))
+        return sk_refuse(
+            "library not found: looked for %s; this Skein was built without %s: install "
+            "its development files and build again, or say --lib DIR",
+            path, sk_flavour_title(mpi));
+    return sk_refuse("library not found: looked for %s; build or install Skein, or say --lib DIR",
+                     path);
+}
+
+/* Checks that the library can be loaded into the program. */
+static int check_fit(sk_arena *a, sk_flavour mpi, const sk_program *p, const char *path)
+{
+    char err[512];
+    sk_elf *e;
+    const char *soname = NULL;
+    if (strpbrk(path, " :"))
+        return sk_refuse(
+            "the dynamic linker cannot preload from a path with a space or a colon: %s", path);
+    if (sk_elf_read(a, path, &e, err, sizeof err) != SK_OK)
+        return sk_refuse("%s", err);
+    if (p && p->bits && (p->bits != e->bits || p->machine != e->machine))
+        return sk_refuse("%s is for another kind of machine than %s", p->file, path);
+    sk_flavour f = sk_mpi_of(a, e, &soname);
+    bool fits = f == SK_MPI_NONE || f == mpi;
+    if (fits && soname && p && p->soname && mpi == SK_MPI_OPENMPI)
+        fits = !strcmp(soname, p->soname);
+    if (!fits)
+        return sk_refuse(
+            "%s was built for %s, not for the MPI of the program%s%s; build Skein again "
+            "with that MPI",
+            path, soname, p && p->soname ? ", " : "", p && p->soname ? p->soname : "");
+    return SK_RUN_OK;
+}
+
+/* From `dir` if that is not NULL. `p`: a program that it has to fit, or NULL. */
+static int check_library(sk_arena *a, sk_flavour mpi, const char *dir, const sk_program *p,
+                         const char **library)
+{
+    char path[4096];
+    const char *name = sk_flavour_name(mpi);
+    bool found;
+    if (dir) {
+        snprintf(path, sizeof path, "%s/libskein-%s.so", dir, name);
+        found = access(path, R_OK) == 0;
+    } else {
+        found = sk_library_find(name, path, sizeof path);
+    }
+    if (!found)
+        return dir ? sk_refuse("library not found: looked for %s", path) : not_found(mpi, path);
+    if (check_fit(a, mpi, p, path) != SK_RUN_OK)
+        return SK_RUN_REFUSED;
+    *library = sk_format(a, "%s", path);
+    return SK_RUN_OK;
+}
+
+/* The provider for --match. The settings of the user count; where they exclude the provider, the job is
+ * refused. */
+
+static bool lists(sk_arena *a, const char *list, const char *word)
+{
+    sk_strlist words = sk_strlist_new(a);
+    sk_strlist_split(&words, list, ",");
+    return sk_strlist_has(&words, word);
+}
+
+/* A list of Open MPI or libfabric that begins with "^" names what is excluded. */
+static bool allows(sk_arena *a, const char *list, const char *word)
+{
+    return *list == '^' ? !lists(a, list + 1, word) : lists(a, list, word);
+}
+
+static int contradicts(const char *where, const char *name, const char *value, const char *need)
+{
+    return sk_refuse("--match needs %s %s, but %s%s says %s; leave out one of them", name, need,
+                     where, name, value);
+}
+
+static const struct {
+    const char *name, *need; /* NULL: must not be set */
+} needs[] = {{"pml", "cm"},
+             {"mtl", "ofi"},
+             {"mtl_ofi_provider_include", "skein"},
+             {"mtl_ofi_provider_exclude", NULL}};
+
+/* Open MPI takes a parameter only once on its command line, so a value there must name what is needed.
+ * A variable of the environment need only not exclude it, because our option overrides it. */
+static int check_parameters(sk_arena *a, const sk_launch_line *l)
+{
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        const char *name = needs[i].name, *need = needs[i].need;
+        const char *value = getenv(sk_format(a, "OMPI_MCA_%s", name));
+        if (value && (!need || !allows(a, value, need)))
+            return contradicts("OMPI_MCA_", name, value, need ? need : "unset");
+        for (int k = 0; l && k < l->nsections; k++) {
+            value = l->kind == SK_LAUNCHER_OPENMPI ? sk_launch_line_mca(l, a, &l->sections[k], name)
+                                                   : NULL;
+            if (value && (!need || !lists(a, value, need)))
+                return contradicts("--mca ", name, value, need ? need : "unset");
+        }
+    }
+    return SK_RUN_OK;
+}
+
+static int check_filter(sk_arena *a)
+{
+    const char *value = getenv("FI_PROVIDER");
+    if (value && *value == '^' && lists(a, value + 1, "skein"))
+        return contradicts("", "FI_PROVIDER", value, "skein");
+    return SK_RUN_OK;
+}
+
+/* *use: the provider can be used, and is *f. When the MPI cannot use it, says so and goes on without,
+ * or refuses if a trace is wanted. `from`: a file that loads the MPI. `l`: NULL without a launcher. */
+static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const char *from,
+                        const sk_launch_line *l, sk_match_provider *f, bool *use)
+{
+    const char *why = NULL;
+    *use = false;
+    if (!o->match)
+        return SK_RUN_OK;
+    if (!sk_match_provider_find(a, mpi, from, o->lib, f, &why)) {
+        if (o->trace)
+            return sk_refuse("nothing to record without the provider: %s", why);
+        fprintf(stderr, "skein run: note: running without --match: %s\n", why);
+        return SK_RUN_OK;
+    }
+    int status = check_parameters(a, l);
+    if (status == SK_RUN_OK)
+        status = check_filter(a);
+    *use = status == SK_RUN_OK;
+    return status;
+}
+
+/* The command line. */
+
+/* The position of the launcher: mostly first, sometimes after `timeout 60` and the like; -1 when the
  * program starts without one. */
 static int find_launcher(sk_arena *a, char **words, int n)
 {
@@ -22,7 +236,7 @@ static int find_launcher(sk_arena *a, char **words, int n)
     return -1;
 }
 
-/* env -i would start the program without the preload. */
+/* Refuses env -i, which would remove the preload. */
 static int check_env(char *const *words, int n)
 {
     for (int i = 1; i < n && !strcmp(sk_basename(words[0]), "env") && words[i][0] == '-'; i++)
@@ -31,23 +245,23 @@ static int check_env(char *const *words, int n)
     return SK_RUN_OK;
 }
 
-/* What the ranks get: the library always, the provider if that was asked for and can be. */
-static int choose_gifts(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
-                        const sk_launch *l, sk_gifts *g)
+/* What the ranks get: always the library, and the provider if it was asked for and can be used. */
+static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
+                      const sk_launch_line *l, sk_rank_env *env)
 {
     const char *library;
-    sk_fabric f;
+    sk_match_provider f;
     bool with;
-    if (sk_check_library(a, mpi, o->lib, p, &library) != SK_RUN_OK)
+    if (check_library(a, mpi, o->lib, p, &library) != SK_RUN_OK)
         return SK_RUN_REFUSED;
-    int status = sk_match_decide(a, o, mpi, p->file ? p->file : library, l, &f, &with);
+    int status = decide_match(a, o, mpi, p->file ? p->file : library, l, &f, &with);
     if (status != SK_RUN_OK)
         return status;
     if (with && *o->match)
         setenv("SKEIN_MATCH", o->match, 1);
-    *g = sk_gifts_new(a, library);
+    *env = sk_rank_env_new(a, library);
     if (with)
-        sk_gifts_match(g, &f);
+        sk_rank_env_add_provider(env, &f);
     return SK_RUN_OK;
 }
 
@@ -56,25 +270,25 @@ static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, i
     sk_arena *a = out->arena;
     sk_flavour mpi = o->mpi;
     sk_program p = {0};
-    sk_gifts g;
-    const char *unserved = sk_launcher_unserved(words[0]);
-    if (unserved)
-        return sk_refuse("%s is not a launcher that Skein knows: %s", words[0], unserved);
+    sk_rank_env env;
+    const char *unsupported = sk_launcher_unsupported(words[0]);
+    if (unsupported)
+        return sk_refuse("%s is not a launcher that Skein knows: %s", words[0], unsupported);
     int status = check_env(words, n);
     if (status == SK_RUN_OK && mpi == SK_MPI_NONE) {
         sk_program_look(a, words, n, NULL, &p);
         if (p.launcher)
             return sk_refuse("%s starts %s itself; put `skein run` in front of %s there", words[0],
                              p.launcher, p.launcher);
-        status = sk_check_program(&p, words[0], SK_MPI_NONE, &mpi);
+        status = check_program(&p, words[0], SK_MPI_NONE, &mpi);
     }
     if (status == SK_RUN_OK)
-        status = choose_gifts(a, o, mpi, &p, NULL, &g);
+        status = choose_env(a, o, mpi, &p, NULL, &env);
     if (status != SK_RUN_OK)
         return status;
     if (o->dry_run)
         sk_strlist_add(out, "env");
-    sk_strlist set = sk_gifts_list(a, &g, true);
+    sk_strlist set = sk_rank_env_vars(a, &env, true);
     for (int i = 0; i < set.n; i++) {
         const char *equals = strchr(set.v[i], '=');
         if (o->dry_run)
@@ -82,12 +296,12 @@ static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, i
         else
             setenv(sk_format(a, "%.*s", (int)(equals - set.v[i]), set.v[i]), equals + 1, 1);
     }
-    sk_preload_program(out, words, n, &g);
+    sk_env_program(out, words, n, &env);
     return SK_RUN_OK;
 }
 
-static int check_sections(sk_arena *a, const sk_launch *l, sk_flavour launcher, sk_flavour forced,
-                          sk_flavour *mpi, sk_program *p)
+static int check_sections(sk_arena *a, const sk_launch_line *l, sk_flavour launcher,
+                          sk_flavour forced, sk_flavour *mpi, sk_program *p)
 {
     for (int k = 0; k < l->nsections; k++) {
         const sk_section *s = &l->sections[k];
@@ -107,7 +321,7 @@ static int check_sections(sk_arena *a, const sk_launch *l, sk_flavour launcher, 
         if (forced != SK_MPI_NONE)
             continue;
         sk_program_look(a, l->words + s->program, s->end - s->program, s->dir, p);
-        if (sk_check_program(p, l->words[s->program], launcher, mpi) != SK_RUN_OK)
+        if (check_program(p, l->words[s->program], launcher, mpi) != SK_RUN_OK)
             return SK_RUN_REFUSED;
     }
     return SK_RUN_OK;
@@ -120,8 +334,8 @@ static sk_flavour serves(sk_launcher_kind kind)
                                        : SK_MPI_NONE;
 }
 
-/* Open MPI refuses -x beside its own list of variables. */
-static bool has_env_list(const sk_launch *l)
+/* Whether the user gives Open MPI a list of variables; it then refuses -x. */
+static bool has_env_list(const sk_launch_line *l)
 {
     if (getenv("OMPI_MCA_mca_base_env_list"))
         return true;
@@ -135,37 +349,37 @@ static bool has_env_list(const sk_launch *l)
 static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     sk_arena *a = out->arena;
-    sk_launch l = {.words = words};
+    sk_launch_line l = {.words = words};
     sk_flavour mpi = o->mpi;
     sk_program p = {0};
     sk_section *sections;
     const char *path = NULL;
-    sk_gifts g;
+    sk_rank_env env;
     if (sk_find_program(a, words[0], NULL, &path) != SK_FIND_OK)
         return sk_refuse("launcher %s not found; install it or put its directory in PATH",
                          words[0]);
     bool known = sk_launcher_kind_of(a, path, &l.kind);
     if (!known)
         l.kind = mpi == SK_MPI_MPICH ? SK_LAUNCHER_HYDRA : SK_LAUNCHER_OPENMPI;
-    l.nsections = sk_launcher_cut(a, l.kind, words, n, &sections);
+    l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
     l.sections = sections;
     if (check_sections(a, &l, known ? serves(l.kind) : SK_MPI_NONE, o->mpi, &mpi, &p) != SK_RUN_OK)
         return SK_RUN_REFUSED;
-    if (!known && mpi == SK_MPI_MPICH) { /* a launcher that says nothing is that of its program */
+    if (!known && mpi == SK_MPI_MPICH) { /* an unknown launcher is that of its program */
         l.kind = SK_LAUNCHER_HYDRA;
-        l.nsections = sk_launcher_cut(a, l.kind, words, n, &sections);
+        l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
         l.sections = sections;
     }
     l.inject = l.kind == SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l))
                    ? SK_INJECT_ENV
                    : SK_INJECT_OPTIONS;
-    int status = choose_gifts(a, o, mpi, &p, &l, &g);
+    int status = choose_env(a, o, mpi, &p, &l, &env);
     if (status == SK_RUN_OK)
-        sk_preload_launch(out, &l, &g);
+        sk_env_launch(out, &l, &env);
     return status;
 }
 
-int sk_plan(sk_strlist *out, const sk_run_options *o, char **words, int n)
+int sk_run_plan(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     int at = find_launcher(out->arena, words, n);
     for (int i = 0; i < at; i++)

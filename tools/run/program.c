@@ -1,31 +1,120 @@
-/* program.c: look at the first word's file; if it links no MPI, look for a file that does among
- * what it would start: the words of a script, the words that follow on the command line.
+/* program.c: see program.h. Looks at the file of the first word. If that links no MPI, looks for a file
+ * that does among what it would start: the words of a script, and the words that follow on the command
+ * line. No table of wrappers and their options is needed: a word counts when it names an executable
+ * that links an MPI, and options, numbers and input files do not.
  *
- * No table of wrappers and their options is needed: a word counts when it names an executable that
- * links an MPI, and options, numbers and input files do not. */
+ * A Python program reaches MPI through mpi4py, whose extension module links it. It is searched where
+ * the interpreter would search. The interpreter itself is asked only when that finds nothing, or
+ * copies that disagree. */
 #include "run/program.h"
 
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "run/file.h"
 #include "run/launcher.h"
 
 enum { MAX_DEPTH = 4, MAX_SCRIPT = 1 << 16 };
 
-typedef struct look {
+/* The MPI of DIR/mpi4py/MPI*.so, for every DIR the pattern matches. Disagreement is SK_MPI_OTHER.
+ */
+static sk_flavour modules_mpi(sk_arena *a, const char *dirs, sk_elf **file, const char **soname)
+{
+    sk_flavour all = SK_MPI_NONE;
+    char err[256];
+    glob_t g;
+    if (glob(sk_format(a, "%s/mpi4py/MPI*.so", dirs), 0, NULL, &g) != 0)
+        return SK_MPI_NONE;
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        sk_elf *e;
+        const char *name = NULL;
+        if (sk_elf_read(a, g.gl_pathv[i], &e, err, sizeof err) != SK_OK)
+            continue;
+        sk_flavour f = sk_mpi_of(a, e, &name);
+        if (f == SK_MPI_NONE)
+            continue;
+        all = all == SK_MPI_NONE || all == f ? f : SK_MPI_OTHER;
+        *file = e;
+        *soname = name;
+    }
+    globfree(&g);
+    return all;
+}
+
+/* The directory mpi4py would be imported from, NULL when it would not be found. */
+static const char *ask(sk_arena *a, const char *interpreter)
+{
+    static const char question[] =
+        "import importlib.util as u, os\n"
+        "s = u.find_spec('mpi4py')\n"
+        "print(os.path.dirname(list(s.submodule_search_locations)[0]) if s else '', end='')\n";
+    char answer[4096];
+    size_t got = 0;
+    ssize_t k;
+    int fd[2], status;
+    if (pipe(fd) != 0)
+        return NULL;
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fd[1], STDOUT_FILENO);
+        close(STDERR_FILENO); /* its complaints are for the real run */
+        close(fd[0]);
+        close(fd[1]);
+        execl(interpreter, interpreter, "-c", question, (char *)NULL);
+        _exit(127);
+    }
+    close(fd[1]);
+    while (pid > 0 && got < sizeof answer &&
+           (k = read(fd[0], answer + got, sizeof answer - got)) > 0)
+        got += (size_t)k;
+    close(fd[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !got || got == sizeof answer)
+        return NULL;
+    return sk_format(a, "%.*s", (int)got, answer);
+}
+
+/* The MPI of the mpi4py that this interpreter would import; SK_MPI_NONE when it cannot be told. */
+static sk_flavour python_mpi(sk_arena *a, const char *interpreter, sk_elf **file,
+                             const char **soname)
+{
+    sk_strlist dirs = sk_strlist_new(a);
+    const char *env = getenv("PYTHONPATH"), *home = getenv("HOME");
+    if (env)
+        sk_strlist_split(&dirs, env, ":");
+    sk_strlist_add(&dirs,
+                   sk_format(a, "%s/../lib/python3*/site-packages", sk_dirname(a, interpreter)));
+    if (home)
+        sk_strlist_add(&dirs, sk_format(a, "%s/.local/lib/python3*/site-packages", home));
+    sk_strlist_split(&dirs, "/usr/local/lib/python3*/dist-packages /usr/lib/python3/dist-packages",
+                     " ");
+    for (int i = 0; i < dirs.n; i++) {
+        sk_flavour f = modules_mpi(a, dirs.v[i], file, soname);
+        if (f == SK_MPI_OPENMPI || f == SK_MPI_MPICH)
+            return f;
+        if (f == SK_MPI_OTHER)
+            break;
+    }
+    const char *dir = ask(a, interpreter);
+    sk_flavour f = dir ? modules_mpi(a, dir, file, soname) : SK_MPI_NONE;
+    return f == SK_MPI_OTHER ? SK_MPI_NONE : f;
+}
+
+typedef struct program_look {
     sk_arena *arena;
     const char *dir;
     sk_program *out;
     sk_strlist seen; /* files looked at: scripts may call each other */
     bool indirect;   /* a script or Python was seen */
-    bool
-        shell; /* the command is a shell: its arguments may be scripts without execute permission */
-} look;
+    bool shell;      /* the command is a shell: its scripts need no execute permission */
+} program_look;
 
-static bool look_file(look *l, const char *path, int depth);
+static bool look_file(program_look *l, const char *path, int depth);
 
-static bool decide(look *l, sk_flavour mpi, const sk_elf *e, const char *soname)
+static bool decide(program_look *l, sk_flavour mpi, const sk_elf *e, const char *soname)
 {
     if (mpi == SK_MPI_NONE)
         return false;
@@ -57,11 +146,11 @@ static const char *value_of(const char *word)
     return n && word[n] == '=' ? word + n + 1 : word;
 }
 
-static bool look_word(look *l, const char *word, const char *script_dir, int depth)
+static bool look_word(program_look *l, const char *word, const char *script_dir, int depth)
 {
     const char *path = NULL;
     word = value_of(word);
-    sk_find found = sk_find_program(l->arena, word, l->dir, &path);
+    sk_find_result found = sk_find_program(l->arena, word, l->dir, &path);
     if (found == SK_FIND_OK && sk_launcher_named(word)) {
         if (!l->out->launcher)
             l->out->launcher = sk_format(l->arena, "%s", word);
@@ -78,7 +167,7 @@ static bool look_word(look *l, const char *word, const char *script_dir, int dep
 }
 
 /* The whole text, also after the first hit: a launcher further on matters too. */
-static bool look_text(look *l, const char *text, const char *script_dir, int depth)
+static bool look_text(program_look *l, const char *text, const char *script_dir, int depth)
 {
     static const char separators[] = " \t\r\n;&|()<>`\"'{}";
     bool hit = false;
@@ -92,7 +181,7 @@ static bool look_text(look *l, const char *text, const char *script_dir, int dep
     return hit;
 }
 
-static bool look_script(look *l, const char *path, int depth)
+static bool look_script(program_look *l, const char *path, int depth)
 {
     char *text = sk_arena_need(l->arena, MAX_SCRIPT + 1);
     FILE *f = fopen(path, "re");
@@ -118,7 +207,7 @@ static bool look_script(look *l, const char *path, int depth)
     return look_text(l, text, sk_dirname(l->arena, path), depth);
 }
 
-static bool look_file(look *l, const char *path, int depth)
+static bool look_file(program_look *l, const char *path, int depth)
 {
     const char *soname = NULL;
     char err[sizeof l->out->err];
@@ -128,7 +217,7 @@ static bool look_file(look *l, const char *path, int depth)
     sk_strlist_add(&l->seen, path);
     if (is_python(path)) {
         l->indirect = true;
-        sk_flavour mpi = sk_python_mpi(l->arena, path, &e, &soname);
+        sk_flavour mpi = python_mpi(l->arena, path, &e, &soname);
         if (mpi != SK_MPI_NONE)
             return decide(l, mpi, e, soname);
     }
@@ -148,9 +237,9 @@ static bool look_file(look *l, const char *path, int depth)
 
 void sk_program_look(sk_arena *a, char *const *words, int n, const char *dir, sk_program *out)
 {
-    look l = {.arena = a, .dir = dir, .out = out, .seen = sk_strlist_new(a)};
+    program_look l = {.arena = a, .dir = dir, .out = out, .seen = sk_strlist_new(a)};
     *out = (sk_program){.verdict = SK_PROGRAM_NOT_MPI};
-    sk_find found = sk_find_program(a, words[0], dir, &out->path);
+    sk_find_result found = sk_find_program(a, words[0], dir, &out->path);
     if (found != SK_FIND_OK) {
         out->verdict = found == SK_FIND_MISSING ? SK_PROGRAM_MISSING : SK_PROGRAM_NOT_EXECUTABLE;
         return;

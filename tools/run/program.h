@@ -1,10 +1,9 @@
-/* program.h: which MPI a command line will use in the end: directly, or through a script, a Python
- * interpreter, or a tool that starts another program (numactl, valgrind, env, bash -c ...). */
+/* program.h: which MPI a command line uses: directly, or through a script, a Python interpreter, or a
+ * tool that starts another program (numactl, valgrind, env, bash -c ...). */
 #ifndef SK_PROGRAM_H
 #define SK_PROGRAM_H
 
-#include "run/find.h"
-#include "run/mpiof.h"
+#include "run/elf.h"
 
 typedef enum sk_verdict {
     SK_PROGRAM_MPI,     /* `mpi` says which */
@@ -20,7 +19,7 @@ typedef struct sk_program {
     sk_verdict verdict;
     sk_flavour mpi;
     const char *path;     /* of the command's first word */
-    const char *file;     /* that decided; NULL when none did */
+    const char *file;     /* that links the MPI; NULL when none does */
     const char *soname;   /* the MPI library it asks for */
     const char *launcher; /* a launcher that a script starts by itself; NULL when none */
     int bits, machine;    /* of `file`, 0 when none */
@@ -28,8 +27,5 @@ typedef struct sk_program {
 } sk_program;
 
 void sk_program_look(sk_arena *a, char *const *words, int n, const char *dir, sk_program *out);
-
-/* The MPI of the mpi4py that this interpreter would import; SK_MPI_NONE when it cannot be told. */
-sk_flavour sk_python_mpi(sk_arena *a, const char *interpreter, sk_elf **file, const char **soname);
 
 #endif

@@ -1,6 +1,6 @@
-/* fabric.c: see fabric.h. No MPI is started for this: Open MPI reaches libfabric through a
- * component, a file of its own or part of the library; MPICH's library says what it is built on. */
-#include "run/fabric.h"
+/* provider.c: see provider.h. No MPI is started for this. Open MPI reaches libfabric through a
+ * component, which is a file of its own or part of the library. MPICH's library names its device. */
+#include "run/provider.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -10,33 +10,9 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "run/file.h"
 
-/* Whether a file holds one of the texts (NULL-ended): which one, or NULL. Read in pieces that
- * overlap, so that no text is cut. */
-static const char *mentions(sk_arena *a, const char *path, const char *const *texts)
-{
-    enum { PIECE = 1 << 20, OVERLAP = 64 };
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return NULL;
-    char *data = sk_arena_need(a, PIECE);
-    const char *found = NULL;
-    size_t have = 0, n;
-    while (!found && (n = fread(data + have, 1, PIECE - have, f)) > 0) {
-        have += n;
-        for (int i = 0; texts[i] && !found; i++)
-            if (memmem(data, have, texts[i], strlen(texts[i])))
-                found = texts[i];
-        size_t keep = have < OVERLAP ? have : OVERLAP;
-        memmove(data, data + have - keep, keep);
-        have = keep;
-    }
-    fclose(f);
-    return found;
-}
-
-/* The component as a file, in one of the places where Open MPI keeps them; NULL when there is none.
- */
+/* The component as a file, in one of the directories of Open MPI; NULL when there is none. */
 static const char *component_file(sk_arena *a, const char *lib_dir)
 {
     static const char name[] = "mca_mtl_ofi.so";
@@ -67,14 +43,14 @@ static const char *real_dir(sk_arena *a, const char *path)
     return dir;
 }
 
-static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_fabric *out, const char **why)
+static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_match_provider *out, const char **why)
 {
     static const char *const inside[] = {"mca_mtl_ofi_component", NULL};
     char err[256];
     const char *file = component_file(a, sk_dirname(a, mpi->path));
     if (!file)
         file = component_file(a, real_dir(a, mpi->path));
-    if (!file && mentions(a, mpi->path, inside))
+    if (!file && sk_file_mentions(a, mpi->path, inside))
         file = mpi->path;
     sk_elf *e;
     if (!file) {
@@ -99,11 +75,11 @@ static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_fabric *out, const ch
     return true;
 }
 
-/* Over libfabric MPICH asks for remote memory and counters, which the provider does not have. */
+/* Over libfabric MPICH needs RMA and counters, which the provider does not have. */
 static const char *mpich_reason(sk_arena *a, const sk_elf *mpi)
 {
     static const char *const devices[] = {"ch4:ucx", "ch4:ofi", "ch3:nemesis", "ch3:sock", NULL};
-    const char *device = mentions(a, mpi->path, devices);
+    const char *device = sk_file_mentions(a, mpi->path, devices);
     if (device && !strcmp(device, "ch4:ofi"))
         return sk_format(a,
                          "the MPICH of %s asks more of libfabric than the provider has; Open MPI "
@@ -133,12 +109,12 @@ static bool provider_find(sk_arena *a, const char *dir, const char **library, co
     return found;
 }
 
-bool sk_fabric_find(sk_arena *a, sk_flavour mpi, const char *from, const char *dir, sk_fabric *out,
-                    const char **why)
+bool sk_match_provider_find(sk_arena *a, sk_flavour mpi, const char *from, const char *dir,
+                            sk_match_provider *out, const char **why)
 {
     char err[256];
     sk_elf *e;
-    sk_fabric found = {0};
+    sk_match_provider found = {0};
     if (!provider_find(a, dir, &found.library, why))
         return false;
     if (sk_elf_read(a, from, &e, err, sizeof err) != SK_OK) {

@@ -1,0 +1,212 @@
+/* run.c: `skein run`: put Skein's library into the ranks of an MPI job.
+ *
+ * The command line is checked and rewritten, then this process becomes the launcher, so signals and
+ * the exit status need no forwarding. */
+#include "run/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "commands.h"
+#include "match/match.h"
+#include "select/select.h"
+
+enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN };
+
+const struct argp_option sk_run_option_table[] = {
+    {"output", 'o', "FILE", 0, "how the names of the files begin (default: skein-trace)", 0},
+    {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
+     "print a table of the collectives when the program ends, or write it to FILE as JSON", 0},
+    {"match", MATCH, "NAME", OPTION_ARG_OPTIONAL,
+     "match messages by Skein's libfabric provider, with this engine", 0},
+    {"mpi", MPI, "NAME", 0, "openmpi or mpich: do not look which MPI the program links", 0},
+    {"lib", LIB, "DIR", 0, "take Skein's libraries from DIR", 0},
+    {"dry-run", DRY_RUN, NULL, 0, "print the command that would be run", 0},
+    {0}};
+
+int sk_refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("skein run: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return SK_RUN_REFUSED;
+}
+
+int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out)
+{
+    char cwd[PATH_MAX];
+    if (!*file)
+        return sk_refuse("the %s needs a file name", what);
+    if (*file != '/' && getcwd(cwd, sizeof cwd))
+        file = sk_format(a, "%s/%s", cwd, file);
+    const char *dir = sk_dirname(a, file);
+    if (access(dir, W_OK) != 0)
+        return sk_refuse("cannot write the %s in %s: %s", what, dir, strerror(errno));
+    *out = file;
+    return SK_RUN_OK;
+}
+
+static int set_lib(sk_arena *a, const char *dir, sk_run_options *o)
+{
+    char *real = realpath(dir, NULL); /* ranks may run in another directory */
+    if (!real)
+        return sk_refuse("--lib %s: %s", dir, strerror(errno));
+    o->lib = sk_format(a, "%s", real);
+    free(real);
+    return SK_RUN_OK;
+}
+
+static int set_mpi(const char *name, sk_run_options *o)
+{
+    o->mpi = sk_flavour_of_name(name);
+    return o->mpi != SK_MPI_NONE ? SK_RUN_OK
+                                 : sk_refuse("--mpi takes openmpi or mpich, not '%s'", name);
+}
+
+static int set_match(const char *engine, sk_run_options *o)
+{
+    o->match = engine ? engine : "";
+    return !engine || *engine ? SK_RUN_OK : sk_refuse("--match= needs the name of an engine");
+}
+
+bool sk_run_take(void *ctx, int key, const char *value)
+{
+    sk_run_options *o = ctx;
+    switch (key) {
+    case REPORT:
+        if (value && strcmp(value, "1") != 0)
+            return sk_run_file(o->arena, "report", value, &o->report) == SK_RUN_OK;
+        o->report = "1";
+        return true;
+    case MATCH:
+        return set_match(value, o) == SK_RUN_OK;
+    case MPI:
+        return set_mpi(value, o) == SK_RUN_OK;
+    case LIB:
+        return set_lib(o->arena, value, o) == SK_RUN_OK;
+    case DRY_RUN:
+        o->dry_run = true;
+        return true;
+    default: /* -o of `skein trace` */
+        o->trace = value;
+        return true;
+    }
+}
+
+static int check_engine_name(const char *name)
+{
+    enum { MAX_ENGINES = 64 };
+    const char *names[MAX_ENGINES + 1] = {0};
+    for (int i = 0; i < MAX_ENGINES && sk_engine_name(i); i++) {
+        names[i] = sk_engine_name(i);
+        if (!strcmp(name, names[i]))
+            return SK_RUN_OK;
+    }
+    if (!*name)
+        return SK_RUN_OK;
+    return sk_refuse("no matching engine %s; did you mean %s? `skein info` lists them", name,
+                     sk_nearest(name, names));
+}
+
+/* With --match, checks the engine, also one that only the environment names. */
+static int check_engine(const sk_run_options *o)
+{
+    const char *named = getenv("SKEIN_MATCH");
+    if (!o->match)
+        return SK_RUN_OK;
+    return check_engine_name(*o->match ? o->match : named ? named : "");
+}
+
+static int check_settings(void)
+{
+    char err[512];
+    sk_select *s = NULL;
+    if (sk_select_new(environ, &s, err, sizeof err) != SK_OK)
+        return sk_refuse("%s", err);
+    sk_select_free(s);
+    return SK_RUN_OK;
+}
+
+int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n)
+{
+    if (n <= 0)
+        return sk_refuse("no command to run; write for example: skein run mpirun -n 8 ./app");
+    if (o->report)
+        setenv("SKEIN_REPORT", o->report, 1);
+    if (o->trace)
+        setenv("SKEIN_TRACE", o->trace, 1);
+    int status = check_settings();
+    if (status == SK_RUN_OK)
+        status = check_engine(o);
+    return status == SK_RUN_OK ? sk_run_plan(command, o, words, n) : status;
+}
+
+void sk_run_print(char *const *words)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-+=./:,@%^";
+    for (int i = 0; words[i]; i++) {
+        const char *w = words[i];
+        if (i)
+            putchar(' ');
+        if (*w && !w[strspn(w, plain)]) {
+            fputs(w, stdout);
+            continue;
+        }
+        putchar('\'');
+        for (; *w; w++)
+            fputs(*w == '\'' ? "'\\''" : (char[]){*w, 0}, stdout);
+        putchar('\'');
+    }
+    putchar('\n');
+}
+
+static int become(char *const *words)
+{
+    execvp(words[0], words);
+    int e = errno;
+    fprintf(stderr, "skein run: cannot run %s: %s\n", words[0], strerror(e));
+    return e == ENOENT ? 127 : 126; /* what a shell says */
+}
+
+static const sk_cli cli = {
+    .command = "skein run",
+    .args = "[--] LAUNCHER [ARGUMENT...]\n[--] PROGRAM [ARGUMENT...]",
+    .about =
+        "Run an MPI program with its collectives served by Skein: skein run mpirun -n 8 ./app\v"
+        "SKEIN_* variables of the environment reach the ranks; `skein info` lists them.",
+    .options = sk_run_option_table + 1,
+    .take = sk_run_take,
+    .stop_at_word = true};
+
+int sk_cmd_run(int argc, char **argv)
+{
+    sk_run_options o = {.arena = sk_arena_new()};
+    int first;
+    if (!o.arena) {
+        fputs("skein: out of memory\n", stderr);
+        return 1;
+    }
+    sk_strlist command = sk_strlist_new(o.arena);
+    int status = sk_cli_parse(&cli, &o, argc, argv, &first);
+    if (status != SK_CLI_OK)
+        goto out;
+    status = sk_run_prepare(&command, &o, argv + first, argc - first);
+    if (status != SK_RUN_OK)
+        goto out;
+    if (o.dry_run)
+        sk_run_print(command.v);
+    else
+        status = become(command.v);
+out:
+    sk_arena_free(o.arena);
+    return status;
+}

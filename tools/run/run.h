@@ -1,0 +1,43 @@
+/* run.h: `skein run` and what `skein trace` shares with it: from the command that the user typed to
+ * the command that is run. */
+#ifndef SK_RUN_H
+#define SK_RUN_H
+
+#include "cli.h"
+#include "run/elf.h"
+
+enum { SK_RUN_OK = 0, SK_RUN_REFUSED = 2 };
+
+typedef struct sk_run_options {
+    sk_arena *arena;
+    const char *report; /* value of SKEIN_REPORT, NULL when not asked for */
+    const char *lib;    /* directory of the libraries, NULL when not given */
+    sk_flavour mpi;     /* by --mpi, SK_MPI_NONE when not given */
+    const char *match;  /* matching engine, "" for the default; NULL when not asked for */
+    const char *trace;  /* how the names of trace files begin; NULL: nothing is recorded */
+    bool dry_run;
+} sk_run_options;
+
+/* The options of both commands, for an sk_cli whose context is an sk_run_options. The first row is -o
+ * of `skein trace`; `skein run` starts at the second. */
+extern const struct argp_option sk_run_option_table[];
+bool sk_run_take(void *ctx, int key, const char *value);
+
+/* Prints "skein run: ..." and returns SK_RUN_REFUSED. */
+int sk_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The absolute name of a file that is to be written. Refuses one that cannot be: `what` it is. */
+int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out);
+
+/* From the options and the command `words` to the command that is run. Checks the settings and puts
+ * them into the environment. Returns 0, or the exit status after a refusal. */
+int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n);
+
+/* The part of it that finds the launcher and the programs. Without a launcher the preload goes into
+ * the environment, or for a dry run into the command. */
+int sk_run_plan(sk_strlist *command, const sk_run_options *o, char **words, int n);
+
+/* Prints the command so that a shell reads it back. */
+void sk_run_print(char *const *words);
+
+#endif
