@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "match/match.h"
+#include "match/matcher.h"
 #include "run/provider.h"
 #include "select/select.h"
 #include "skein.h"

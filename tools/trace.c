@@ -14,7 +14,6 @@
 
 #include "commands.h"
 #include "match/trace.h"
-#include "match/trace_head.h"
 #include "run/run.h"
 
 static const sk_cli cli = {

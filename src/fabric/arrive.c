@@ -66,7 +66,7 @@ void sk_arrive_eager(sk_ep *ep, sk_peer *p, const sk_packet *head, const void *p
         return;
     }
     m->offer = false;
-    sk_item *found = sk_matcher_deliver(ep->matcher, &m->item);
+    sk_match_item *found = sk_matcher_deliver(ep->matcher, &m->item);
     if (!found) {
         arrive_wait(ep, m, payload);
         return;
@@ -91,7 +91,7 @@ void sk_arrive_offer(sk_ep *ep, sk_peer *p, const sk_packet *head, sk_lane *lane
     m->token = head->token;
     m->source = (sk_lane_source){head->offset, head->key, head->len};
     m->lane = lane;
-    sk_item *found = sk_matcher_deliver(ep->matcher, &m->item);
+    sk_match_item *found = sk_matcher_deliver(ep->matcher, &m->item);
     if (found)
         sk_take_start(ep, (sk_recv *)found, m);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 
 /* Other SKEIN_* variables belong to the preload library, which checks them. */
 static const sk_setting ours[] = {SK_SET_MATCH,       SK_SET_MATCH_KC,    SK_SET_MATCH_KP,

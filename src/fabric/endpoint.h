@@ -205,7 +205,7 @@ void sk_recv_eager(sk_ep *ep, sk_recv *r, const sk_msg *m, const void *payload);
 void sk_recv_store(const sk_recv *r, uint64_t at, const void *from, size_t len);
 ssize_t sk_ep_cancel(fid_t fid, void *context);
 sk_recv *sk_recv_new(sk_ep *ep, const sk_want *w); /* NULL: out of memory */
-int sk_recv_item(sk_ep *ep, const sk_want *w, sk_item *item, bool *own);
+int sk_recv_item(sk_ep *ep, const sk_want *w, sk_match_item *item, bool *own);
 void sk_recv_met(sk_ep *ep, sk_recv *r, sk_msg *m); /* m is freed */
 void sk_recv_fail(sk_ep *ep, sk_recv *r, int err);  /* one without a message, not queued any more */
 void sk_recv_drop(sk_ep *ep, sk_recv *r);           /* without a word */

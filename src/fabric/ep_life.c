@@ -127,7 +127,7 @@ static void ep_linger(sk_ep *ep)
 
 static void ep_drop_queues(sk_ep *ep)
 {
-    sk_item *at = NULL, *next;
+    sk_match_item *at = NULL, *next;
     sk_chain *claimed;
     for (int side = 0; ep->matcher && side < SK_NSIDES; side++) {
         for (at = sk_matcher_next(ep->matcher, (sk_match_side)side, NULL); at; at = next) {

@@ -34,9 +34,9 @@ static void lose_posted(sk_ep *ep, uint32_t source, int err)
 {
     if (!ep->matcher)
         return;
-    sk_item *at = sk_matcher_next(ep->matcher, SK_POSTED, NULL);
+    sk_match_item *at = sk_matcher_next(ep->matcher, SK_POSTED, NULL);
     while (at) {
-        sk_item *next = sk_matcher_next(ep->matcher, SK_POSTED, at);
+        sk_match_item *next = sk_matcher_next(ep->matcher, SK_POSTED, at);
         if (at->source == source && sk_matcher_cancel(ep->matcher, at))
             sk_recv_fail(ep, (sk_recv *)at, err);
         at = next;

@@ -98,7 +98,7 @@ void sk_kind_send(const sk_kinds *k, uint64_t len, sk_packet *head)
     }
 }
 
-static uint16_t kind_of_recv(const sk_item *recv)
+static uint16_t kind_of_recv(const sk_match_item *recv)
 {
     if (recv->ignore & NEGATIVE)
         return SK_ANY_KIND;
@@ -107,7 +107,7 @@ static uint16_t kind_of_recv(const sk_item *recv)
     return kind_of_tag(recv->tag);
 }
 
-bool sk_kind_recv(const sk_kinds *k, uint64_t len, sk_item *recv)
+bool sk_kind_recv(const sk_kinds *k, uint64_t len, sk_match_item *recv)
 {
     const sk_hint *h = hint_now(k);
     bool own = false;
@@ -130,7 +130,7 @@ bool sk_kind_recv(const sk_kinds *k, uint64_t len, sk_item *recv)
 
 void sk_kind_accept(const sk_kinds *k)
 {
-    sk_hint_take(hint_now(k));
+    sk_hint_consume(hint_now(k));
 }
 
 uint16_t sk_kind_came(const sk_packet *head)

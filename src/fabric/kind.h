@@ -12,7 +12,7 @@
 
 #include "fabric/packet.h"
 #include "match/hint.h"
-#include "match/match.h"
+#include "match/matcher.h"
 
 typedef struct sk_kinds {
     const sk_hint_table *hints; /* NULL: no preload library here */
@@ -23,7 +23,7 @@ void sk_kinds_init(sk_kinds *k);
 /* Fill in kind, size_class, nranks, call and the flag SK_PACKET_OWN; tag is there. */
 void sk_kind_send(const sk_kinds *k, uint64_t len, sk_packet *head);
 /* Fill in kind, size, nranks and call; tag and ignore are there. Is it the preload library's? */
-bool sk_kind_recv(const sk_kinds *k, uint64_t len, sk_item *recv);
+bool sk_kind_recv(const sk_kinds *k, uint64_t len, sk_match_item *recv);
 /* One that is the preload library's was accepted. */
 void sk_kind_accept(const sk_kinds *k);
 /* The kind of a message as it came. */

@@ -7,7 +7,7 @@
 #include "fabric/chain.h"
 #include "fabric/lane.h"
 #include "fabric/packet.h"
-#include "match/match.h"
+#include "match/matcher.h"
 
 enum {
     SK_MAX_IOV = 4,
@@ -72,7 +72,7 @@ typedef struct sk_send {
 } sk_send;
 
 typedef struct sk_recv {
-    sk_item item; /* first: the matcher hands it back */
+    sk_match_item item; /* first: the matcher hands it back */
     void *context;
     uint64_t room;
     uint64_t flags; /* of the call */
@@ -95,7 +95,7 @@ typedef struct sk_recv {
 } sk_recv;
 
 typedef struct sk_msg {
-    sk_item item; /* first */
+    sk_match_item item; /* first */
     sk_peer *peer;
     uint64_t len;
     uint32_t data;

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 
 #define UP_TO(field) (offsetof(sk_packet, field) + sizeof(((sk_packet *)0)->field))
 

@@ -47,7 +47,7 @@ static void peek_discard(sk_ep *ep, sk_msg *m)
 int sk_ep_peek(sk_ep *ep, const sk_want *w)
 {
     bool own;
-    sk_item item = {0};
+    sk_match_item item = {0};
     if (w->flags & FI_CLAIM && !w->context)
         return -FI_EINVAL;
     if (!sk_ep_match(ep))

@@ -49,8 +49,9 @@ void sk_ep_glance(void *self, uint64_t from, const void *data, size_t len)
     if (!ep->matcher || !ep->last || ep->last->id != from || len < offsetof(sk_packet, len))
         return;
     memcpy(&head, data, offsetof(sk_packet, len));
-    const sk_item item = {.tag = head.tag, .source = ep->last->number, .kind = sk_kind_came(&head)};
-    sk_matcher_glance(ep->matcher, &item);
+    const sk_match_item item = {
+        .tag = head.tag, .source = ep->last->number, .kind = sk_kind_came(&head)};
+    sk_matcher_prefetch(ep->matcher, &item);
 }
 
 void sk_ep_packet(void *self, uint64_t from, const void *data, size_t len)

@@ -131,7 +131,7 @@ void sk_recv_met(sk_ep *ep, sk_recv *r, sk_msg *m)
     sk_credit_give(ep, p, cost);
 }
 
-int sk_recv_item(sk_ep *ep, const sk_want *w, sk_item *item, bool *own)
+int sk_recv_item(sk_ep *ep, const sk_want *w, sk_match_item *item, bool *own)
 {
     item->tag = w->tag & ~w->ignore;
     item->ignore = w->ignore;
@@ -205,7 +205,7 @@ int sk_ep_recv(sk_ep *ep, const sk_want *w)
     }
     if (ep->own_contexts && w->context)
         ((struct fi_context *)w->context)->internal[0] = r;
-    sk_item *found = sk_matcher_post(ep->matcher, &r->item);
+    sk_match_item *found = sk_matcher_post(ep->matcher, &r->item);
     if (found)
         sk_recv_met(ep, r, (sk_msg *)found);
     else if (recv_hopeless(ep, r) && sk_matcher_cancel(ep->matcher, &r->item))

@@ -1,14 +1,14 @@
-/* queue.h: items in the order they came, linked through their own next and prev. For engines. */
-#ifndef SK_QUEUE_H
-#define SK_QUEUE_H
+/* queue.h: a FIFO list of items, oldest first, linked through the items' own next and prev. */
+#ifndef SK_MATCH_QUEUE_H
+#define SK_MATCH_QUEUE_H
 
-#include "match/match.h"
+#include "match/matcher.h"
 
-typedef struct sk_queue {
-    sk_item *head, *tail; /* oldest, youngest */
-} sk_queue;
+typedef struct sk_match_queue {
+    sk_match_item *head, *tail; /* oldest, youngest */
+} sk_match_queue;
 
-static inline void sk_queue_push(sk_queue *q, sk_item *item)
+static inline void sk_match_queue_push(sk_match_queue *q, sk_match_item *item)
 {
     item->next = NULL;
     item->prev = q->tail;
@@ -19,7 +19,7 @@ static inline void sk_queue_push(sk_queue *q, sk_item *item)
     q->tail = item;
 }
 
-static inline void sk_queue_remove(sk_queue *q, sk_item *item)
+static inline void sk_match_queue_remove(sk_match_queue *q, sk_match_item *item)
 {
     if (item->prev)
         item->prev->next = item->next;
@@ -31,25 +31,26 @@ static inline void sk_queue_remove(sk_queue *q, sk_item *item)
         q->tail = item->prev;
 }
 
-/* The first item from `at` on that fits `item`, which is of the other side than `side`. */
-static inline sk_item *sk_queue_find(sk_item *at, sk_match_side side, const sk_item *item,
-                                     uint64_t *looked)
+/* The first item from `at` on that matches `item`. The queue belongs to `side`, `item` to the other
+ * side. */
+static inline sk_match_item *sk_match_queue_find(sk_match_item *at, sk_match_side side,
+                                                 const sk_match_item *item, uint64_t *traversed)
 {
     uint64_t n = 0;
     if (side == SK_POSTED) {
         for (; at; at = at->next) {
             n++;
-            if (sk_item_fits(at, item))
+            if (sk_match_fits(at, item))
                 break;
         }
     } else {
         for (; at; at = at->next) {
             n++;
-            if (sk_item_fits(item, at))
+            if (sk_match_fits(item, at))
                 break;
         }
     }
-    *looked += n;
+    *traversed += n;
     return at;
 }
 

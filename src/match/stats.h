@@ -1,5 +1,5 @@
-/* stats.h: what a matcher did. A search is one look for a partner in one of the two queues; its
- * traversals are the queued items it looked at (the one that fits counts). */
+/* stats.h: the statistics of a matcher. A search is one lookup in one of the two queues. Its
+ * traversals are the queued items that it compares, including the one that matches. */
 #ifndef SK_MATCH_STATS_H
 #define SK_MATCH_STATS_H
 
@@ -8,12 +8,12 @@
 
 enum { SK_STATS_KINDS = 128, SK_STATS_SIDES = 2 };
 
-/* One queue (posted receives or unexpected messages) as seen by the items of one kind. */
+/* The posted or the unexpected queue, for the items of one kind. */
 typedef struct sk_side_stats {
     uint64_t searches;   /* of this queue */
-    uint64_t traversals; /* items looked at */
-    uint64_t found;      /* searches that ended with an item */
-    uint64_t added;      /* items put in this queue */
+    uint64_t traversals; /* items compared */
+    uint64_t found;      /* searches that found an item */
+    uint64_t added;      /* items added to this queue */
 } sk_side_stats;
 
 typedef struct sk_match_stats {

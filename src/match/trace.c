@@ -1,23 +1,22 @@
+/* trace.c: see trace.h. */
 #include "match/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "match/trace_head.h"
-
-/* Records are collected and written together; whole ones, so that a program that is killed leaves
- * no torn record behind. */
-enum { ROOM = 1024 };
+/* Records are buffered and written together. Only whole records are written, so a killed program
+ * leaves no torn record behind. */
+enum { BUFFER_RECORDS = 1024 };
 
 struct sk_trace {
-    int fd, error; /* the errno of the first failure, then nothing is written any more */
+    int fd;
+    int error; /* errno of the first failure; nothing is written after it */
     uint32_t used;
     uint64_t total;
-    sk_trace_record records[ROOM];
+    sk_trace_record records[BUFFER_RECORDS];
 };
 
 static int write_all(int fd, const void *bytes, size_t n)
@@ -72,14 +71,14 @@ void sk_trace_write(sk_trace *t, const sk_trace_record *r)
 {
     if (t->error)
         return;
-    if (t->total == UINT32_MAX) { /* there are no more ids */
+    if (t->total == UINT32_MAX) { /* ids are used up */
         flush(t);
         t->error = t->error ? t->error : EFBIG;
         return;
     }
     t->records[t->used++] = *r;
     t->total++;
-    if (t->used == ROOM)
+    if (t->used == BUFFER_RECORDS)
         flush(t);
 }
 
@@ -94,10 +93,4 @@ sk_status sk_trace_free(sk_trace *t)
     free(t);
     errno = error;
     return error ? SK_WIRE : SK_OK;
-}
-
-const char *sk_trace_op_name(sk_trace_op op)
-{
-    static const char *const names[SK_TRACE_NOPS] = {"post", "deliver", "peek", "claim", "cancel"};
-    return names[op];
 }

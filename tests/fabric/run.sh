@@ -62,7 +62,7 @@ asan="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 }
 
 # The provider, straight through libfabric: over shared memory, and with the inner lane only.
-provider="src/fabric/*.c src/match/*.c src/base/*.c src/shm/*.c"
+provider="src/fabric/*.c src/match/*.c src/match/engine/*.c src/base/*.c src/shm/*.c"
 parts="calls match flow fail threads"
 provider_runs() { # PREFIX FOLDER SUFFIX
     for part in $parts; do

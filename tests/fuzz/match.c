@@ -9,9 +9,9 @@ enum { ITEMS = 512, TAKES = 4 };
 static const uint64_t masks[] = {0,    UINT64_C(3) << 32, 0x7fffffff, UINT64_MAX, 1, 6,
                                  0xff, UINT64_C(1) << 40};
 
-static sk_item item_of(const uint8_t *b)
+static sk_match_item item_of(const uint8_t *b)
 {
-    sk_item item = {
+    sk_match_item item = {
         .tag = (uint64_t)(b[1] & 7) << 34 | (uint64_t)(b[1] >> 3 & 1) << 33 | b[1] >> 4,
         .source = b[2] & 15,
         .kind = b[2] >> 4 & 3,
@@ -22,9 +22,9 @@ static sk_item item_of(const uint8_t *b)
     return item;
 }
 
-static sk_item recv_of(const uint8_t *b)
+static sk_match_item recv_of(const uint8_t *b)
 {
-    sk_item item = item_of(b);
+    sk_match_item item = item_of(b);
     item.ignore = masks[b[3] & 7];
     if (b[3] & 8)
         item.ignore ^= (uint64_t)1 << (b[1] & 63); /* a mask of its own */
@@ -36,7 +36,7 @@ static sk_item recv_of(const uint8_t *b)
 }
 
 /* The upper bits of the first byte repeat a post or delivery, with tags in sequence. */
-static int meet(world *w, sk_item item, sk_match_side side, unsigned times)
+static int meet(world *w, sk_match_item item, sk_match_side side, unsigned times)
 {
     int got = WORLD_NONE;
     for (unsigned i = 0; i < times && got != WORLD_WRONG && w->nvacant > 0; i++, item.tag++)
@@ -47,7 +47,7 @@ static int meet(world *w, sk_item item, sk_match_side side, unsigned times)
 static int step(world *w, const uint8_t *b)
 {
     unsigned times = (b[0] >> 4) * (b[0] >> 4) + 1;
-    sk_item recv = recv_of(b);
+    sk_match_item recv = recv_of(b);
     switch (b[0] & 15) {
     case 0:
         return world_peek(w, &recv, false);

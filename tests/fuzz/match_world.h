@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 
 enum { WORLD_ENGINES = 16, WORLD_NONE = -1, WORLD_WRONG = -2 };
 
@@ -16,7 +16,7 @@ typedef enum world_state { WORLD_NEW, WORLD_FREE, WORLD_RECV, WORLD_MSG } world_
 typedef struct world {
     int nengines, nitems;
     sk_matcher *matcher[WORLD_ENGINES];
-    sk_item *items[WORLD_ENGINES];
+    sk_match_item *items[WORLD_ENGINES];
     uint8_t *state;
     int *vacant; /* numbers of free items, the first `nvacant` */
     int nvacant;
@@ -61,8 +61,8 @@ static inline world *world_new(int nitems, const sk_match_config *config)
 }
 
 /* Fold the answer of engine `e` into `all`, the answers so far. */
-static inline int world_fold(world *w, int e, const sk_item *answer, int all, const char *what,
-                             const sk_item *asked)
+static inline int world_fold(world *w, int e, const sk_match_item *answer, int all,
+                             const char *what, const sk_match_item *asked)
 {
     int number = answer ? (int)(answer - w->items[e]) : WORLD_NONE;
     if (e == 0 || all == WORLD_WRONG || number == all)
@@ -84,11 +84,11 @@ static inline void world_vacate(world *w, int number)
 
 /* Post a receive or deliver a message: the number of its partner, WORLD_NONE or WORLD_WRONG. The
  * engines get unequal hints if `unequal`. There must be a vacant item. */
-static inline int world_meet(world *w, const sk_item *like, sk_match_side side, bool unequal)
+static inline int world_meet(world *w, const sk_match_item *like, sk_match_side side, bool unequal)
 {
     int number = w->vacant[--w->nvacant], all = WORLD_NONE;
     for (int e = 0; e < w->nengines; e++) {
-        sk_item *item = &w->items[e][number];
+        sk_match_item *item = &w->items[e][number];
         *item = *like;
         if (unequal) {
             item->call += (uint32_t)e;
@@ -96,9 +96,9 @@ static inline int world_meet(world *w, const sk_item *like, sk_match_side side, 
             item->size = (uint8_t)(item->size + e);
         }
         if (side == SK_UNEXPECTED)
-            sk_matcher_glance(w->matcher[e], item);
-        sk_item *answer = side == SK_POSTED ? sk_matcher_post(w->matcher[e], item)
-                                            : sk_matcher_deliver(w->matcher[e], item);
+            sk_matcher_prefetch(w->matcher[e], item);
+        sk_match_item *answer = side == SK_POSTED ? sk_matcher_post(w->matcher[e], item)
+                                                  : sk_matcher_deliver(w->matcher[e], item);
         all = world_fold(w, e, answer, all, side == SK_POSTED ? "post" : "deliver", like);
     }
     w->state[number] = side == SK_POSTED ? WORLD_RECV : WORLD_MSG;
@@ -111,7 +111,7 @@ static inline int world_meet(world *w, const sk_item *like, sk_match_side side, 
 }
 
 /* The number of the message found; with `claim` it is taken off its queue. */
-static inline int world_peek(world *w, const sk_item *recv, bool claim)
+static inline int world_peek(world *w, const sk_match_item *recv, bool claim)
 {
     int all = WORLD_NONE;
     for (int e = 0; e < w->nengines; e++)
@@ -149,11 +149,11 @@ static inline int world_sweep(world *w, bool remove)
     int all = seen ? WORLD_NONE : WORLD_WRONG;
     for (int e = 0; e < w->nengines * SK_NSIDES && all != WORLD_WRONG; e++) {
         sk_matcher *m = w->matcher[e / SK_NSIDES];
-        const sk_item *items = w->items[e / SK_NSIDES];
+        const sk_match_item *items = w->items[e / SK_NSIDES];
         sk_match_side side = (sk_match_side)(e % SK_NSIDES);
         uint8_t mark = (uint8_t)(e / SK_NSIDES + 1);
         int count = 0;
-        for (sk_item *item = sk_matcher_next(m, side, NULL), *next; item; item = next) {
+        for (sk_match_item *item = sk_matcher_next(m, side, NULL), *next; item; item = next) {
             next = sk_matcher_next(m, side, item);
             int number = (int)(item - items);
             bool fresh = seen[number] != mark;

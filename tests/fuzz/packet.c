@@ -5,7 +5,7 @@
 
 #include "fabric/address.h"
 #include "fabric/packet.h"
-#include "match/match.h"
+#include "match/matcher.h"
 
 #define MUST(cond)                                                                                 \
     do {                                                                                           \

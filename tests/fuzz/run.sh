@@ -33,6 +33,6 @@ if ! command -v clang >/dev/null; then
     echo "skip fuzz: there is no clang"
     exit 0
 fi
-target match src/match/*.c
+target match src/match/*.c src/match/engine/*.c
 target packet src/fabric/packet.c src/fabric/address.c
 [ -z "$failed" ]

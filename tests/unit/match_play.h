@@ -49,9 +49,9 @@ static inline bool chance(uint64_t *state, unsigned percent)
 }
 
 /* A message, as Open MPI would make its tag: communicator above, protocol bits, tag below. */
-static inline sk_item some_item(const profile *p, uint64_t *r)
+static inline sk_match_item some_item(const profile *p, uint64_t *r)
 {
-    sk_item item = {
+    sk_match_item item = {
         .tag = next_random(r) % p->comms << 34 | (uint64_t)chance(r, 10) << 33 |
                next_random(r) % p->tags,
         .source = (uint32_t)(next_random(r) % p->sources),
@@ -70,9 +70,9 @@ static inline sk_item some_item(const profile *p, uint64_t *r)
     return item;
 }
 
-static inline sk_item some_recv(const profile *p, uint64_t *r)
+static inline sk_match_item some_recv(const profile *p, uint64_t *r)
 {
-    sk_item item = some_item(p, r);
+    sk_match_item item = some_item(p, r);
     item.ignore = UINT64_C(3) << 32; /* the protocol bits */
     if (chance(r, p->any_source))
         item.source = SK_ANY_SOURCE;
@@ -87,7 +87,7 @@ static inline sk_item some_recv(const profile *p, uint64_t *r)
 
 static inline int some_other(world *w, const profile *p, uint64_t *r)
 {
-    sk_item recv = some_recv(p, r);
+    sk_match_item recv = some_recv(p, r);
     switch (next_random(r) % 3) {
     case 0:
         return world_peek(w, &recv, false);
@@ -104,7 +104,7 @@ static inline long play_burst(world *w, const profile *p, uint64_t *r, uint64_t 
     sk_match_side side = chance(r, 50) ? SK_POSTED : SK_UNEXPECTED;
     uint64_t run = 1 + next_random(r) % p->burst, i = 0;
     for (; i < run && w->nvacant > 0; i++) {
-        sk_item item = side == SK_POSTED ? some_recv(p, r) : some_item(p, r);
+        sk_match_item item = side == SK_POSTED ? some_recv(p, r) : some_item(p, r);
         int got = chance(r, 6) ? some_other(w, p, r) : world_meet(w, &item, side, p->hints);
         if (got == WORLD_WRONG)
             fail_msg("%s, seed %llu: %s", p->name, (unsigned long long)seed, w->wrong);

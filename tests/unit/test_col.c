@@ -1,15 +1,15 @@
 /* Queues for collectives: when they are made, how many, and what searches then look at. Counts are
  * worked out by hand. */
-#include "match/split.h"
+#include "match/engine/bin.h"
 #include "rig.h"
 
 enum { GATHER = 3, REDUCE = 5 };
 
-static const sk_match_config roomy = {.nranks = 1024, .kc = 8, .kp = 8};
+static const sk_match_config config = {.nranks = 1024, .kc = 8, .kp = 8};
 
-static sk_item part(uint16_t kind, uint8_t size, uint32_t call, uint32_t source)
+static sk_match_item part(uint16_t kind, uint8_t size, uint32_t call, uint32_t source)
 {
-    return (sk_item){
+    return (sk_match_item){
         .tag = 7, .source = source, .kind = kind, .size = size, .nranks = 64, .call = call};
 }
 
@@ -25,13 +25,13 @@ static void call_in_reverse(rig *r, uint16_t kind, uint8_t size, uint32_t call, 
 static void cap_is_k_times_the_root_of_n(void **state)
 {
     (void)state;
-    assert_int_equal(sk_split_cap(1, 1024), 32);
-    assert_int_equal(sk_split_cap(1, 2048), 45);
-    assert_int_equal(sk_split_cap(1, 4096), 64);
-    assert_int_equal(sk_split_cap(8, 1024), 256);
-    assert_int_equal(sk_split_cap(8, 2048), 362);
-    assert_int_equal(sk_split_cap(8, 0), 0);
-    assert_int_equal(sk_split_cap(UINT32_MAX, 1), 65535);
+    assert_int_equal(sk_bin_cap(1, 1024), 32);
+    assert_int_equal(sk_bin_cap(1, 2048), 45);
+    assert_int_equal(sk_bin_cap(1, 4096), 64);
+    assert_int_equal(sk_bin_cap(8, 1024), 256);
+    assert_int_equal(sk_bin_cap(8, 2048), 362);
+    assert_int_equal(sk_bin_cap(8, 0), 0);
+    assert_int_equal(sk_bin_cap(UINT32_MAX, 1), 65535);
 }
 
 /* 8, 7 .. 1 items looked at are 4.5 on average. With 5 queues, only 5, 6 and 7 have another in
@@ -39,26 +39,26 @@ static void cap_is_k_times_the_root_of_n(void **state)
 static void first_call_is_profiled_and_the_second_gets_queues(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     call_in_reverse(r, GATHER, 4, 1, 8);
-    assert_int_equal(r->looked, 36);
+    assert_int_equal(r->traversed, 36);
     assert_int_equal(rig_stats(r).queues, 0);
     rig_post(r, part(GATHER, 4, 2, 0));
     assert_int_equal(rig_stats(r).queues, 5);
     assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 5);
     for (uint32_t i = 1; i < 8; i++)
         rig_post(r, part(GATHER, 4, 2, i));
-    r->looked = 0;
+    r->traversed = 0;
     for (uint32_t i = 8; i-- > 0;)
         rig_deliver(r, part(GATHER, 4, 2, i));
-    assert_int_equal(r->looked, 2 + 2 + 2 + 1 + 1 + 1 + 1 + 1);
+    assert_int_equal(r->traversed, 2 + 2 + 2 + 1 + 1 + 1 + 1 + 1);
     rig_free(r);
 }
 
 static void unexpected_messages_are_profiled_on_their_own(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     for (uint32_t call = 1; call <= 2; call++) {
         for (uint32_t i = 0; i < 8; i++)
             rig_deliver(r, part(GATHER, 4, call, i));
@@ -66,7 +66,7 @@ static void unexpected_messages_are_profiled_on_their_own(void **state)
         for (uint32_t i = 8; i-- > 0;)
             rig_post(r, part(GATHER, 4, call, i));
     }
-    assert_int_equal(r->looked, 36 + 11);
+    assert_int_equal(r->traversed, 36 + 11);
     assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 0);
     rig_free(r);
 }
@@ -85,17 +85,17 @@ static void kind_that_finds_no_queues_left_shares_the_largest_level(void **state
         rig_post(r, part(REDUCE, 4, 6, i));
     }
     assert_int_equal(rig_stats(r).queues_coll[SK_POSTED], 32);
-    r->looked = 0;
+    r->traversed = 0;
     for (uint32_t i = 64; i-- > 0;)
         assert_int_equal(rig_deliver(r, part(REDUCE, 4, 6, i)), 4 * 128 + 2 * i + 1);
-    assert_int_equal(r->looked, 32 * 4 + 32 * 2);
+    assert_int_equal(r->traversed, 32 * 4 + 32 * 2);
     rig_free(r);
 }
 
 static void more_queues_make_a_level_and_fewer_do_not(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_list, &roomy);
+    rig *r = rig_new(&sk_engine_col_list, &config);
     uint32_t call = 1;
     struct {
         uint8_t size;
@@ -119,8 +119,8 @@ static void more_queues_make_a_level_and_fewer_do_not(void **state)
 static void oldest_wins_across_levels_and_the_profiling_queue(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
-    sk_item left = part(GATHER, 1, 2, 1);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
+    sk_match_item left = part(GATHER, 1, 2, 1);
     call_in_reverse(r, GATHER, 1, 1, 9);
     left.tag = 99;
     int first = (int)r->used;
@@ -153,7 +153,7 @@ static void oldest_wins_across_levels_and_the_profiling_queue(void **state)
 static void any_source_gets_the_oldest_message_of_all_queues(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     for (uint32_t call = 1; call <= 2; call++) {
         for (uint32_t i = 0; i < 9; i++)
             rig_deliver(r, part(GATHER, 4, call, i * 7 % 9));
@@ -170,8 +170,8 @@ static void any_source_gets_the_oldest_message_of_all_queues(void **state)
 static void kinds_of_any_sort_keep_the_order(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
-    sk_item wild = part(SK_ANY_KIND, 4, 0, 0);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
+    sk_match_item wild = part(SK_ANY_KIND, 4, 0, 0);
     rig_deliver(r, part(REDUCE, 4, 1, 0));
     rig_deliver(r, part(SK_P2P, 4, 0, 0));
     rig_deliver(r, part(GATHER, 4, 1, 0));
@@ -188,7 +188,7 @@ static void kinds_of_any_sort_keep_the_order(void **state)
 static void without_call_numbers_an_empty_queue_ends_the_first_call(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     call_in_reverse(r, GATHER, 4, 0, 8);
     assert_int_equal(rig_stats(r).queues, 0);
     rig_post(r, part(GATHER, 4, 0, 0));
@@ -200,7 +200,7 @@ static void without_call_numbers_an_empty_queue_ends_the_first_call(void **state
 static void numbers_of_senders_end_no_call_that_waits(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     for (uint32_t i = 0; i < 8; i++)
         rig_deliver(r, part(GATHER, 4, 100 + i, i));
     for (uint32_t i = 8; i-- > 4;)
@@ -216,18 +216,18 @@ static void numbers_of_senders_end_no_call_that_waits(void **state)
 static void calls_that_piled_up_move_to_the_queues(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_col_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_col_pnp, &config);
     for (uint32_t call = 1; call <= 2; call++)
         for (uint32_t i = 0; i < 8; i++)
             rig_deliver(r, part(GATHER, 4, call, i));
     for (uint32_t i = 8; i-- > 0;)
         assert_int_equal(rig_post(r, part(GATHER, 4, 1, i)), i);
-    assert_int_equal(r->looked, 36);
+    assert_int_equal(r->traversed, 36);
     assert_int_equal(rig_post(r, part(GATHER, 4, 2, 7)), 8 + 7); /* 5 queues from here on */
-    r->looked = 0;
+    r->traversed = 0;
     for (uint32_t i = 7; i-- > 0;)
         assert_int_equal(rig_post(r, part(GATHER, 4, 2, i)), 8 + i);
-    assert_int_equal(r->looked, 2 + 2 + 1 + 1 + 1 + 1 + 1);
+    assert_int_equal(r->traversed, 2 + 2 + 1 + 1 + 1 + 1 + 1);
     rig_free(r);
 }
 
@@ -253,7 +253,7 @@ static void cap_clamps_what_a_call_wants(void **state)
 static void list_pnp_makes_no_queues_for_collectives(void **state)
 {
     (void)state;
-    rig *r = rig_new(&sk_engine_list_pnp, &roomy);
+    rig *r = rig_new(&sk_engine_list_pnp, &config);
     for (uint32_t call = 1; call <= 3; call++)
         call_in_reverse(r, GATHER, 4, call, 200);
     assert_int_equal(rig_stats(r).queues, 0);

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 #include "unit.h"
 
 enum { GATHER = 3, GATHERV = 4, RANKS = 4096 };
@@ -42,7 +42,7 @@ typedef struct gather {
     uint32_t n, call;
     uint64_t random;
     uint32_t order[RANKS];
-    sk_item recvs[RANKS], msgs[RANKS];
+    sk_match_item recvs[RANKS], msgs[RANKS];
 } gather;
 
 static void deliver(gather *g, uint32_t from, uint32_t to)
@@ -56,7 +56,7 @@ static void gather_call(gather *g, uint16_t kind, uint8_t size, uint32_t early)
 {
     g->call++;
     for (uint32_t i = 0; i < g->n; i++)
-        g->recvs[i] = g->msgs[i] = (sk_item){
+        g->recvs[i] = g->msgs[i] = (sk_match_item){
             .tag = kind, .source = i, .kind = kind, .size = size, .nranks = g->n, .call = g->call};
     shuffle(g->order, g->n, &g->random);
     deliver(g, 0, early);
@@ -132,7 +132,7 @@ static void assert_below_cap(const sk_matcher *m, const sk_match_config *c)
 }
 
 /* Take an item back, if it still waits, so that it can be used again. */
-static void recycle(sk_matcher *m, sk_item *item, sk_match_side side)
+static void recycle(sk_matcher *m, sk_match_item *item, sk_match_side side)
 {
     if (side == SK_POSTED)
         sk_matcher_cancel(m, item);
@@ -144,9 +144,9 @@ static void random_traces_never_exceed_the_cap(void **state)
 {
     (void)state;
     enum { ITEMS = 3000, OPS = 60000 };
-    sk_item *items[SK_NSIDES];
+    sk_match_item *items[SK_NSIDES];
     for (int side = 0; side < SK_NSIDES; side++)
-        assert_non_null(items[side] = calloc(ITEMS, sizeof(sk_item)));
+        assert_non_null(items[side] = calloc(ITEMS, sizeof(sk_match_item)));
     for (uint64_t seed = 1; seed <= 6; seed++) {
         uint64_t random = seed;
         sk_match_config c = {.nranks = 20 + next_random(&random, 200),
@@ -156,18 +156,18 @@ static void random_traces_never_exceed_the_cap(void **state)
         sk_matcher *m = matcher_new("col+pnp", &c);
         for (int side = 0; side < SK_NSIDES; side++)
             for (int i = 0; i < ITEMS; i++)
-                items[side][i] = (sk_item){.side = SK_NSIDES};
+                items[side][i] = (sk_match_item){.side = SK_NSIDES};
         for (uint32_t i = 0; i < OPS; i++) {
             sk_match_side side = next_random(&random, 2) ? SK_POSTED : SK_UNEXPECTED;
-            sk_item *item = &items[side][i % ITEMS];
+            sk_match_item *item = &items[side][i % ITEMS];
             recycle(m, item, side);
             uint32_t low = next_random(&random, c.nranks);
-            *item = (sk_item){.tag = next_random(&random, 3),
-                              .source = next_random(&random, low + 1),
-                              .kind = (uint16_t)next_random(&random, 6),
-                              .size = (uint8_t)next_random(&random, 4),
-                              .nranks = 1 + next_random(&random, 3),
-                              .call = i / 500 + 1};
+            *item = (sk_match_item){.tag = next_random(&random, 3),
+                                    .source = next_random(&random, low + 1),
+                                    .kind = (uint16_t)next_random(&random, 6),
+                                    .size = (uint8_t)next_random(&random, 4),
+                                    .nranks = 1 + next_random(&random, 3),
+                                    .call = i / 500 + 1};
             if (side == SK_POSTED)
                 sk_matcher_post(m, item);
             else

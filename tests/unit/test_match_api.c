@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 #include "unit.h"
 
 enum { DEPTH = 5000 };
@@ -47,8 +47,8 @@ static void searches_finds_and_lengths_are_counted(void **state)
     (void)state;
     for (int e = 0; sk_engine_name(e); e++) {
         sk_matcher *m = matcher(sk_engine_name(e));
-        sk_item recv[3] = {{.tag = 1}, {.tag = 2, .kind = 5}, {.tag = 9}};
-        sk_item msg[2] = {{.tag = 2, .kind = 5}, {.tag = 3}};
+        sk_match_item recv[3] = {{.tag = 1}, {.tag = 2, .kind = 5}, {.tag = 9}};
+        sk_match_item msg[2] = {{.tag = 2, .kind = 5}, {.tag = 3}};
         for (int i = 0; i < 3; i++)
             assert_null(sk_matcher_post(m, &recv[i]));
         assert_ptr_equal(sk_matcher_deliver(m, &msg[0]), &recv[1]);
@@ -95,18 +95,18 @@ static void the_longest_length_is_known_at_any_time(void **state)
 {
     (void)state;
     enum { MANY = 300, MORE = 50 };
-    static sk_item recv[MANY], msg[MANY + MORE];
+    static sk_match_item recv[MANY], msg[MANY + MORE];
     for (int e = 0; sk_engine_name(e); e++) {
         sk_matcher *m = matcher(sk_engine_name(e));
         for (unsigned i = 0; i < MANY; i++) {
-            msg[i] = recv[i] = (sk_item){.tag = i, .source = i % 16};
+            msg[i] = recv[i] = (sk_match_item){.tag = i, .source = i % 16};
             assert_null(sk_matcher_deliver(m, &msg[i]));
             expect_longest(m, 0, i + 1);
         }
         for (unsigned i = MANY; i-- > MORE;)
             assert_ptr_equal(sk_matcher_post(m, &recv[i]), &msg[i]);
         for (unsigned i = MANY; i < MANY + MORE; i++) {
-            msg[i] = (sk_item){.tag = i};
+            msg[i] = (sk_match_item){.tag = i};
             assert_null(sk_matcher_deliver(m, &msg[i]));
         }
         expect_longest(m, 0, MANY);
@@ -118,30 +118,30 @@ static void the_longest_length_is_known_at_any_time(void **state)
     }
 }
 
-typedef sk_item maker(unsigned i);
+typedef sk_match_item maker(unsigned i);
 
 /* All sources with one tag, then with the next. */
-static sk_item source_by_source(unsigned i)
+static sk_match_item source_by_source(unsigned i)
 {
-    return (sk_item){.tag = i / 16, .source = i % 16};
+    return (sk_match_item){.tag = i / 16, .source = i % 16};
 }
 
 /* All tags from one source, then from the next. */
-static sk_item tag_by_tag(unsigned i)
+static sk_match_item tag_by_tag(unsigned i)
 {
-    return (sk_item){.tag = i % (DEPTH / 16), .source = i / (DEPTH / 16)};
+    return (sk_match_item){.tag = i % (DEPTH / 16), .source = i / (DEPTH / 16)};
 }
 
-static sk_item all_tags_differ(unsigned i)
+static sk_match_item all_tags_differ(unsigned i)
 {
-    return (sk_item){.tag = i, .source = i % 16};
+    return (sk_match_item){.tag = i, .source = i % 16};
 }
 
 /* `flat` looks at few items per search, whatever the order and the wildcards. */
 static void flat_with(maker *make, unsigned any_source, unsigned any_tag, sk_match_side first)
 {
     sk_matcher *m = matcher("flat");
-    sk_item *recv = calloc(DEPTH, sizeof *recv), *msg = calloc(DEPTH, sizeof *msg);
+    sk_match_item *recv = calloc(DEPTH, sizeof *recv), *msg = calloc(DEPTH, sizeof *msg);
     assert_non_null(recv);
     assert_non_null(msg);
     for (unsigned i = 0; i < DEPTH; i++) {
@@ -182,7 +182,7 @@ static void flat_has_one_table_for_messages_whose_tags_differ(void **state)
 {
     (void)state;
     enum { MANY = 1000 };
-    static sk_item recv[MANY], msg[MANY];
+    static sk_match_item recv[MANY], msg[MANY];
     sk_matcher *m = matcher("flat");
     for (unsigned i = 0; i < MANY; i++) {
         recv[i] = msg[i] = all_tags_differ(i);
@@ -205,20 +205,20 @@ static void flat_finds_messages_of_a_queue_that_was_long_before(void **state)
 {
     (void)state;
     enum { FIRST = 200, THEN = 100, LEFT = 4 };
-    static sk_item msg[FIRST + THEN], recv[FIRST];
+    static sk_match_item msg[FIRST + THEN], recv[FIRST];
     sk_matcher *m = matcher("flat");
     for (unsigned i = 0; i < FIRST + THEN; i++)
-        msg[i] = (sk_item){.tag = i, .source = 1};
+        msg[i] = (sk_match_item){.tag = i, .source = 1};
     for (unsigned i = 0; i < FIRST; i++)
         assert_null(sk_matcher_deliver(m, &msg[i]));
     for (unsigned i = FIRST; i-- > LEFT;) {
-        recv[i] = (sk_item){.tag = i, .source = i > FIRST / 2 ? 1 : SK_ANY_SOURCE};
+        recv[i] = (sk_match_item){.tag = i, .source = i > FIRST / 2 ? 1 : SK_ANY_SOURCE};
         assert_ptr_equal(sk_matcher_post(m, &recv[i]), &msg[i]);
     }
     for (unsigned i = FIRST; i < FIRST + THEN; i++)
         assert_null(sk_matcher_deliver(m, &msg[i]));
     for (unsigned i = LEFT; i-- > 0;) {
-        recv[i] = (sk_item){.tag = i, .source = 1};
+        recv[i] = (sk_match_item){.tag = i, .source = 1};
         assert_ptr_equal(sk_matcher_post(m, &recv[i]), &msg[i]);
     }
     sk_matcher_free(m);
@@ -233,7 +233,7 @@ static void statistics_are_printed_by_kind(void **state)
 {
     (void)state;
     sk_matcher *m = matcher("flat");
-    sk_item recv = {.tag = 1, .kind = 5}, msg = {.tag = 1};
+    sk_match_item recv = {.tag = 1, .kind = 5}, msg = {.tag = 1};
     assert_null(sk_matcher_post(m, &recv));
     assert_null(sk_matcher_deliver(m, &msg));
     sk_match_stats s;

@@ -3,13 +3,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "match/match.h"
+#include "match/matcher.h"
 #include "unit.h"
 
 enum { THREADS = 4, EACH = 5000, KEYS = 37 };
 
 typedef struct thing {
-    sk_item item; /* first: an item is its thing */
+    sk_match_item item; /* first: an item is its thing */
     atomic_int matched, cancelled;
     int queued;
 } thing;
@@ -21,12 +21,12 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-static sk_item key(unsigned i)
+static sk_match_item key(unsigned i)
 {
-    return (sk_item){.tag = i % KEYS, .source = i % 5};
+    return (sk_match_item){.tag = i % KEYS, .source = i % 5};
 }
 
-static void met(sk_item *mine, sk_item *partner)
+static void met(sk_match_item *mine, sk_match_item *partner)
 {
     if (!partner)
         return;
@@ -85,7 +85,7 @@ static void run_threads(const char *engine)
     for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     for (int side = 0; side < SK_NSIDES; side++)
-        for (sk_item *item = NULL; (item = sk_matcher_next(m, (sk_match_side)side, item));)
+        for (sk_match_item *item = NULL; (item = sk_matcher_next(m, (sk_match_side)side, item));)
             ((thing *)item)->queued++;
     sk_match_stats stats;
     sk_matcher_stats(m, &stats);

@@ -4,9 +4,9 @@
 
 static const sk_match_config ten = {.nranks = 1024, .theta = 10};
 
-static sk_item from(uint32_t source)
+static sk_match_item from(uint32_t source)
 {
-    return (sk_item){.tag = 7, .source = source};
+    return (sk_match_item){.tag = 7, .source = source};
 }
 
 /* Post n receives from a source. */
@@ -19,7 +19,7 @@ static void posts(rig *r, uint32_t source, int n)
 /* Looks of a message that fits no receive. */
 static uint64_t misses(rig *r, uint32_t source)
 {
-    return rig_cost(r, SK_POSTED, (sk_item){.tag = 8, .source = source});
+    return rig_cost(r, SK_POSTED, (sk_match_item){.tag = 8, .source = source});
 }
 
 static void sources_above_the_average_become_partners_at_theta(void **state)

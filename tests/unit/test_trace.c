@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "file.h"
-#include "match/trace.h"
+#include "lab/match/trace_read.h"
 
 /* A receive, a message, a peek, a claim and a cancel. */
 static void sound(sk_trace_record *r)
@@ -116,7 +116,8 @@ static void a_matcher_records_what_it_was_asked(void **state)
     const unit_file *f = *state;
     sk_match_config config = {.nranks = 9};
     sk_matcher *m;
-    sk_item recv = {.tag = 1, .source = 2, .nranks = 9}, twin = recv, msg = recv, other = recv;
+    sk_match_item recv = {.tag = 1, .source = 2, .nranks = 9}, twin = recv, msg = recv,
+                  other = recv;
     other.tag = 5;
     assert_int_equal(sk_trace_new(f->path, 9, &config.trace), SK_OK);
     assert_int_equal(sk_matcher_new("list", &config, &m), SK_OK);
@@ -235,7 +236,7 @@ static void spoil(const unit_file *f, size_t at, void (*change)(sk_trace_record 
 CHANGE(odd_op, r->op = SK_TRACE_NOPS)
 CHANGE(odd_id, r->id += 2)
 CHANGE(deep, r->depth = 9)
-CHANGE(far_source, r->source = SK_TRACE_SOURCES)
+CHANGE(far_source, r->source = SK_TRACE_MAX_SOURCES)
 CHANGE(any_source, r->source = SK_ANY_SOURCE)
 CHANGE(odd_kind, r->kind = SK_MAX_KINDS)
 CHANGE(any_kind, r->kind = SK_ANY_KIND)

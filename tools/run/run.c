@@ -13,7 +13,7 @@
 
 #include "base/settings.h"
 #include "commands.h"
-#include "match/match.h"
+#include "match/matcher.h"
 #include "select/select.h"
 
 enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN };

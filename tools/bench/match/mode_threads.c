@@ -21,7 +21,7 @@ typedef struct crew {
 typedef struct worker {
     crew *crew;
     uint32_t number;
-    sk_item *items; /* depth receives, depth messages */
+    sk_match_item *items; /* depth receives, depth messages */
     pthread_t thread;
     double begin, end;
     bool wrong;
@@ -32,9 +32,10 @@ static void *work(void *arg)
 {
     worker *w = arg;
     uint32_t depth = w->crew->depth;
-    sk_item *recv = w->items, *msg = w->items + depth;
+    sk_match_item *recv = w->items, *msg = w->items + depth;
     for (uint32_t i = 0; i < depth; i++) {
-        msg[i] = (sk_item){.tag = sk_tag(w->number, (int32_t)i), .source = w->number, .size = 4};
+        msg[i] =
+            (sk_match_item){.tag = sk_tag(w->number, (int32_t)i), .source = w->number, .size = 4};
         recv[i] = msg[i];
         recv[i].ignore = SK_TAG_PROTOCOL;
     }
@@ -89,7 +90,7 @@ static sk_status measure(const char *engine, int threads, bool locked, uint32_t 
     crew c = {.depth = depth, .pairs = PAIRS / (uint32_t)threads};
     worker *workers = calloc((size_t)threads, sizeof *workers);
     size_t per = 2 * (size_t)depth;
-    sk_item *items = calloc((size_t)threads * per, sizeof *items);
+    sk_match_item *items = calloc((size_t)threads * per, sizeof *items);
     sk_status st = workers && items ? sk_matcher_new(engine, &config, &c.m) : SK_NOMEM;
     for (int i = 0; st == SK_OK && i < threads; i++)
         workers[i] = (worker){.crew = &c, .number = (uint32_t)i, .items = items + (size_t)i * per};

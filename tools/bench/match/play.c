@@ -52,7 +52,7 @@ void sk_player_free(sk_player *p)
     free(p);
 }
 
-static inline void fill(sk_item *item, const sk_trace_record *r)
+static inline void fill(sk_match_item *item, const sk_trace_record *r)
 {
     item->tag = r->tag;
     item->ignore = r->ignore;
@@ -63,7 +63,7 @@ static inline void fill(sk_item *item, const sk_trace_record *r)
     item->size = r->size;
 }
 
-static inline void note(sk_player *p, uint32_t id, const sk_item *found)
+static inline void note(sk_player *p, uint32_t id, const sk_match_item *found)
 {
     if (!p->partner)
         return;
@@ -76,7 +76,7 @@ static inline void note(sk_player *p, uint32_t id, const sk_item *found)
 /* One operation; what it returned, as a number. */
 static inline uint64_t play_op(sk_player *p, sk_matcher *m, const sk_trace_record *r)
 {
-    sk_item peek = {0}, *found = NULL, *item;
+    sk_match_item peek = {0}, *found = NULL, *item;
     switch (r->op) {
     case SK_TRACE_POST:
         item = &p->items[p->place[r->id]];

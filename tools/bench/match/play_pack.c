@@ -53,7 +53,7 @@ sk_status sk_player_pack(sk_player *p)
     free(p->partner);
     p->partner = NULL;
     p->nitems = k.used;
-    sk_item *fewer = realloc(p->items, ((size_t)k.used + 1) * sizeof *p->items);
+    sk_match_item *fewer = realloc(p->items, ((size_t)k.used + 1) * sizeof *p->items);
     p->items = fewer ? fewer : p->items;
     return SK_OK;
 }

@@ -8,7 +8,7 @@
 
 struct sk_player {
     const sk_stream *s;
-    sk_item *items;
+    sk_match_item *items;
     uint32_t nitems;
     uint32_t *place;   /* of the items, by id */
     uint32_t *partner; /* by id, of the last play before packing; then NULL */

@@ -4,7 +4,7 @@
 #ifndef SK_STREAM_H
 #define SK_STREAM_H
 
-#include "match/trace.h"
+#include "lab/match/trace_read.h"
 
 typedef struct sk_stream {
     uint32_t nranks;

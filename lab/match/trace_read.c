@@ -1,27 +1,27 @@
-/* trace_read.c: reading a trace. Nothing in the file is believed: after this, every record can be
- * played, but for a claim of a message that has gone, which only playing can tell. */
+/* trace_read.c: reads a trace and checks every field: a file may come from anywhere. Every record
+ * can be replayed afterwards, except for a claim of a message that is gone: only the replay can
+ * detect that. */
+#include "lab/match/trace_read.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "match/trace.h"
-#include "match/trace_head.h"
-
-typedef struct reader {
+typedef struct trace_reader {
     const char *path;
     FILE *file;
     char *err;
     size_t size;
-    uint8_t *sides; /* of the items, by id */
+    uint8_t *sides; /* sk_match_side of the items, by id */
     uint32_t nitems;
-} reader;
+} trace_reader;
 
-static sk_status wrong(const reader *r, const char *format, ...)
+static sk_status wrong(const trace_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static sk_status wrong(const reader *r, const char *format, ...)
+static sk_status wrong(const trace_reader *r, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,18 +32,18 @@ static sk_status wrong(const reader *r, const char *format, ...)
     return SK_BADARG;
 }
 
-static sk_status unreadable(const reader *r)
+static sk_status unreadable(const trace_reader *r)
 {
     wrong(r, "%s", strerror(errno));
     return SK_WIRE;
 }
 
-/* The words of the first line, and their number; `line` is cut up. */
-static int split(char *line, char **words, int room)
+/* Splits the first line into words, in place; returns their number. */
+static int split(char *line, char **words, int max)
 {
     int n = 0;
     char *rest = NULL;
-    for (char *w = strtok_r(line, " ", &rest); w && n < room; w = strtok_r(NULL, " ", &rest))
+    for (char *w = strtok_r(line, " ", &rest); w && n < max; w = strtok_r(NULL, " ", &rest))
         words[n++] = w;
     return n;
 }
@@ -59,7 +59,13 @@ static bool parse_count(const char *text, uint32_t *out)
     return true;
 }
 
-static sk_status read_head(const reader *r, uint32_t *nranks)
+static const char *op_name(sk_trace_op op)
+{
+    static const char *const names[SK_TRACE_NOPS] = {"post", "deliver", "peek", "claim", "cancel"};
+    return names[op];
+}
+
+static sk_status read_head(const trace_reader *r, uint32_t *nranks)
 {
     char head[SK_TRACE_HEAD + 1] = "", *words[6];
     size_t magic = strlen(SK_TRACE_MAGIC), got = fread(head, 1, SK_TRACE_HEAD, r->file);
@@ -81,13 +87,13 @@ static sk_status read_head(const reader *r, uint32_t *nranks)
     return SK_OK;
 }
 
-/* What the fields of a message or a receive may hold. */
+/* What is wrong with the fields of a receive or a message, or NULL. */
 static const char *bad_item(const sk_trace_record *t)
 {
     bool receive = t->op == SK_TRACE_POST || t->op == SK_TRACE_PEEK;
     if (t->source == SK_ANY_SOURCE && !receive)
         return "a message has a source";
-    if (t->source != SK_ANY_SOURCE && t->source >= SK_TRACE_SOURCES)
+    if (t->source != SK_ANY_SOURCE && t->source >= SK_TRACE_MAX_SOURCES)
         return "the source is out of range";
     if (t->kind == SK_ANY_KIND && !receive)
         return "a message has a kind";
@@ -100,8 +106,8 @@ static const char *bad_item(const sk_trace_record *t)
     return NULL;
 }
 
-/* What is wrong with a record, or NULL. Takes note of its item. */
-static const char *check(reader *r, const sk_trace_record *t)
+/* What is wrong with a record, or NULL. Counts its item. */
+static const char *check(trace_reader *r, const sk_trace_record *t)
 {
     switch (t->op) {
     case SK_TRACE_POST:
@@ -126,7 +132,7 @@ static const char *check(reader *r, const sk_trace_record *t)
     }
 }
 
-static sk_status check_all(reader *r, const sk_trace_record *all, size_t n)
+static sk_status check_all(trace_reader *r, const sk_trace_record *all, size_t n)
 {
     r->sides = malloc(n + 1);
     if (!r->sides)
@@ -136,13 +142,13 @@ static sk_status check_all(reader *r, const sk_trace_record *all, size_t n)
         const char *why = check(r, &all[i]);
         if (why)
             st = wrong(r, "record %zu (%s): %s", i,
-                       all[i].op < SK_TRACE_NOPS ? sk_trace_op_name(all[i].op) : "?", why);
+                       all[i].op < SK_TRACE_NOPS ? op_name(all[i].op) : "?", why);
     }
     free(r->sides);
     return st;
 }
 
-static sk_status read_records(reader *r, sk_trace_record **out, size_t *count)
+static sk_status read_records(trace_reader *r, sk_trace_record **out, size_t *count)
 {
     struct stat st;
     if (fstat(fileno(r->file), &st) != 0)
@@ -154,7 +160,7 @@ static sk_status read_records(reader *r, sk_trace_record **out, size_t *count)
         return wrong(r, "it ends in the middle of record %zu", n);
     if (n > UINT32_MAX)
         return wrong(r, "%zu records are more than a trace has", n);
-    sk_trace_record *all = malloc(bytes + 1); /* never of nothing */
+    sk_trace_record *all = malloc(bytes + 1); /* never 0 bytes */
     sk_status status = all ? SK_OK : SK_NOMEM;
     if (all && fread(all, sizeof *all, n, r->file) != n)
         status = ferror(r->file) ? unreadable(r) : wrong(r, "it changes while it is read");
@@ -172,7 +178,7 @@ static sk_status read_records(reader *r, sk_trace_record **out, size_t *count)
 sk_status sk_trace_read(const char *path, uint32_t *nranks, sk_trace_record **out, size_t *count,
                         char *err, size_t size)
 {
-    reader r = {.path = path, .err = err, .size = size, .file = fopen(path, "rb")};
+    trace_reader r = {.path = path, .err = err, .size = size, .file = fopen(path, "rb")};
     uint32_t ranks = 0;
     if (!r.file)
         return unreadable(&r);
