@@ -55,7 +55,7 @@ refused bench_neighbor_has_no_host_algorithms 'one way only' neighbor --graph mo
     --against best
 
 bench neighbor --help
-check bench_neighbor_helps $? 0 '--graph GRAPH'
+check bench_neighbor_helps $? 0 '--graph=GRAPH'
 bench --help
 check bench_helps $? 0 '--all-algorithms'
 

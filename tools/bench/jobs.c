@@ -1,20 +1,25 @@
+/* jobs.c: see jobs.h. */
 #include "bench/jobs.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/hosts.h"
+#include "bench/launch.h"
 #include "callspec.h"
 #include "shm/shm.h"
 
-typedef struct list {
+enum { WARMUP = 25 };
+
+typedef struct job_list {
     sk_arena *arena;
     const char *graph; /* of the jobs to be added, or NULL */
     sk_job *first, **end;
-} list;
+} job_list;
 
-static sk_job *append(list *l, sk_flavour mpi, int nranks)
+static sk_job *append(job_list *l, sk_flavour mpi, int nranks)
 {
     sk_job *j = sk_arena_need(l->arena, sizeof *j);
     *j = (sk_job){.mpi = mpi, .nranks = nranks, .graph = l->graph, .host_name = SK_HOST_AUTO};
@@ -33,11 +38,11 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
 {
     int64_t elem = bytes % 8 == 0 ? 8 : 1;
     sk_callspec s = {.coll = coll, .nranks = nranks, .elems = bytes / elem, .elem_size = elem};
-    if (coll == SK_ALLGATHERV) /* the benchmark counts a block, a shape all of them */
+    if (coll == SK_ALLGATHERV) /* the benchmark counts one block, a callspec all of them */
         s.elems *= nranks;
     sk_callspec_round(&s);
-    const sk_callspec_args *room = sk_callspec_args_new(a, &s);
-    return room ? sk_callspec_call(room, 0) : (sk_call){.coll = coll, .nranks = nranks};
+    const sk_callspec_args *args = sk_callspec_args_new(a, &s);
+    return args ? sk_callspec_call(args, 0) : (sk_call){.coll = coll, .nranks = nranks};
 }
 
 sk_machine *sk_job_machine(sk_call *c)
@@ -59,8 +64,8 @@ static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, in
 {
     if (o->neighbor)
         return algo;
-    for (int i = 0; algo && algo->fits && i < o->nbytes; i++) {
-        sk_call c = sk_job_call(a, algo->coll, o->bytes[i], nranks);
+    for (int i = 0; algo && algo->fits && i < o->bytes.n; i++) {
+        sk_call c = sk_job_call(a, algo->coll, o->bytes.v[i], nranks);
         sk_machine *m = sk_job_machine(&c);
         bool yes = algo->fits(&c);
         sk_machine_free(m);
@@ -80,7 +85,7 @@ static const sk_algo *nth_algo(sk_coll coll, int n)
 
 /* Skein's algorithms do not use each other's collectives: the n-th of every collective share a run.
  */
-static void add_all_algorithms(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+static void add_all_algorithms(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     bool more = true;
     for (int n = 0; more; n++) {
@@ -98,7 +103,7 @@ static void add_all_algorithms(list *l, const sk_bench_options *o, sk_flavour mp
     }
 }
 
-static void add_chosen(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+static void add_chosen(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     sk_job *j = NULL;
     for (int k = 0; k < o->ncolls; k++) {
@@ -112,7 +117,7 @@ static void add_chosen(list *l, const sk_bench_options *o, sk_flavour mpi, int n
 }
 
 /* A host's collective may be made of others, so that each forced one needs a run of its own. */
-static void add_against(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+static void add_against(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     for (int k = 0; k < o->ncolls; k++) {
         sk_coll coll = o->colls[k];
@@ -142,7 +147,7 @@ bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks)
            nranks <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-static void add_ranks(list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
+static void add_ranks(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     if (!sk_jobs_take_ranks(o, mpi, nranks))
         return;
@@ -155,15 +160,15 @@ static void add_ranks(list *l, const sk_bench_options *o, sk_flavour mpi, int nr
 
 sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
 {
-    list l = {.arena = a};
+    job_list l = {.arena = a};
     l.end = &l.first;
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
-        for (int i = 0; mpi[f] && i < o->nranks; i++) {
+        for (int i = 0; mpi[f] && i < o->ranks.n; i++) {
             if (!o->neighbor)
-                add_ranks(&l, o, (sk_flavour)f, o->ranks[i]);
+                add_ranks(&l, o, (sk_flavour)f, (int)o->ranks.v[i]);
             for (int g = 0; g < o->graphs.n; g++) {
                 l.graph = o->graphs.v[g];
-                add_ranks(&l, o, (sk_flavour)f, o->ranks[i]);
+                add_ranks(&l, o, (sk_flavour)f, (int)o->ranks.v[i]);
             }
         }
     return l.first;
@@ -173,6 +178,66 @@ int sk_job_points(const sk_job *j, const sk_bench_options *o)
 {
     int n = 0;
     for (int k = 0; k < j->ncolls; k++)
-        n += j->colls[k] == SK_BARRIER ? 1 : o->nbytes;
+        n += j->colls[k] == SK_BARRIER ? 1 : o->bytes.n;
     return n;
+}
+
+/* The numbers as the measuring program takes them: separated by commas. */
+static const char *bytes_list(sk_arena *a, const sk_bench_options *o)
+{
+    const char *text = "";
+    for (int i = 0; i < o->bytes.n; i++)
+        text = sk_format(a, "%s%s%lld", text, i ? "," : "", (long long)o->bytes.v[i]);
+    return text;
+}
+
+static void force_algorithms(sk_strlist *w, const sk_job *j)
+{
+    for (int i = 0; i < j->ncolls; i++) {
+        if (!j->algos[i])
+            continue;
+        char *var = sk_format(w->arena, "SKEIN_%s", sk_coll_name(j->colls[i]));
+        for (char *c = var; *c; c++)
+            *c = (char)toupper((unsigned char)*c);
+        sk_host_setenv(w, j->mpi, var, j->algos[i]->name);
+    }
+}
+
+sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
+                          const char *launcher, const char *program, double budget)
+{
+    sk_strlist w = sk_strlist_new(a);
+    if (!o->plain) {
+        sk_strlist_add(&w, sk_launch_self(a));
+        sk_strlist_add(&w, "run");
+    }
+    sk_strlist_add(&w, launcher);
+    if (j->mpi == SK_MPI_OPENMPI) {
+        if (geteuid() == 0)
+            sk_strlist_add(&w, "--allow-run-as-root");
+        sk_strlist_add(&w, "--oversubscribe");
+    }
+    force_algorithms(&w, j);
+    if (j->host)
+        sk_host_force(&w, j->mpi, j->colls[0], j->host);
+    sk_strlist_add(&w, "-n");
+    sk_strlist_add(&w, sk_format(a, "%d", j->nranks));
+    sk_strlist_add(&w, program);
+    if (o->plain)
+        sk_strlist_add(&w, "--plain");
+    if (j->graph) {
+        sk_strlist_add(&w, "--graph");
+        sk_strlist_add(&w, j->graph);
+    }
+    const char *colls = "";
+    for (int i = 0; i < j->ncolls; i++)
+        colls = sk_format(a, "%s%s%s", colls, i ? "," : "", sk_coll_name(j->colls[i]));
+    const char *const rest[] = {"--collective", colls,
+                                "--bytes",      bytes_list(a, o),
+                                "--rounds",     sk_format(a, "%d", (int)o->rounds),
+                                "--warmup",     sk_format(a, "%d", WARMUP),
+                                "--budget",     sk_format(a, "%.6f", budget)};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        sk_strlist_add(&w, rest[i]);
+    return w;
 }

@@ -1,7 +1,7 @@
 /* jobs.h: what has to be started: each job is one run of the measuring program. Skein and the host
  * read which algorithm to use when they start, so every combination is a job of its own. */
-#ifndef SK_JOBS_H
-#define SK_JOBS_H
+#ifndef SK_BENCH_JOBS_H
+#define SK_BENCH_JOBS_H
 
 #include "bench/options.h"
 #include "coll/algo.h"
@@ -35,5 +35,10 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
 /* Put into it what the ranks find out when they all sit on this machine. The result, which is freed
  * by the caller after the call was used, may be NULL. */
 sk_machine *sk_job_machine(sk_call *c);
+
+/* `skein run LAUNCHER ... PROGRAM ...`, or without Skein when the options say so. `budget`: seconds
+ * for each point. */
+sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
+                          const char *launcher, const char *program, double budget);
 
 #endif

@@ -1,72 +1,75 @@
+/* options.c: the command line of `skein bench` and `skein bench neighbor`. */
 #include "bench/options.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "option.h"
+#include "base/settings.h"
+#include "bench/hosts.h"
 #include "callspec.h"
+#include "cli.h"
+#include "coll/algo.h"
+#include "lab/graph/spec.h"
 
-enum { MAX_RANKS = 4096, MAX_ROUNDS = 1000 };
+enum { MAX_RANKS = 4096, MAX_ROUNDS = 1000, MAX_BYTES = 1 << 30, MAX_SECONDS = 1000000 };
 
 enum {
+    GRAPH = SK_CLI_KEY,
     COLLECTIVE,
     BYTES,
     RANKS,
     ROUNDS,
+    SECONDS,
     MPI,
     ALGORITHM,
     ALL_ALGORITHMS,
     AGAINST,
-    SECONDS,
     CSV,
     PLAIN,
-    GRAPH,
-    HELP
 };
-static const sk_option table[] = {
-    {"--collective", true}, {"--bytes", true},     {"--ranks", true},           {"--rounds", true},
-    {"--mpi", true},        {"--algorithm", true}, {"--all-algorithms", false}, {"--against", true},
-    {"--seconds", true},    {"--csv", true},       {"--plain", false},          {"--graph", true},
-    {"--help", false},      {NULL, false}};
 
-/* A whole number, also with K, M or G (of 1024), between lo and hi. */
-static bool number(const char *option, const char *text, int64_t lo, int64_t hi, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    if (end == text || end[shift > 0] || errno || n < lo || n > hi >> shift)
-        return sk_bench_bad("%s takes numbers from %lld to %lld, not %s", option, (long long)lo,
-                            (long long)hi, text);
-    *out = (int64_t)n << shift;
-    return true;
-}
+static const struct argp_option options[] = {
+    {"graph", GRAPH, "GRAPH", 0,
+     "for neighbor: random:DELTA[,SEED], moore:D,R or matrix:FILE; may be given again", 0},
+    {"collective", COLLECTIVE, "LIST", 0,
+     "names separated by commas, or all (default: all; neighbor: allgather)", 0},
+    {"bytes", BYTES, "LIST", 0,
+     "block or vector sizes, K and M allowed (default: 8,1K,16K,128K,1M; neighbor: "
+     "4,256,4K,64K)",
+     0},
+    {"ranks", RANKS, "LIST", 0, "default 2,4,8,16; MPICH: only those with a core for every rank",
+     0},
+    {"rounds", ROUNDS, "N", 0, "rounds per point (default 21; fewer where a call is slow)", 0},
+    {"seconds", SECONDS, "N", 0, "divide N seconds among all points (default: 0.7 s for each)", 0},
+    {"mpi", MPI, "NAME", 0, "openmpi, mpich or both (default: those installed)", 0},
+    {"algorithm", ALGORITHM, "NAME", 0, "force an algorithm of Skein", 0},
+    {"all-algorithms", ALL_ALGORITHMS, NULL, 0, "measure every algorithm of Skein", 0},
+    {"against", AGAINST, "LIST", 0,
+     "measure also with the host's own algorithm forced: best (each of them, the best one "
+     "counts), a name such as linear, COLLECTIVE=NAME or COLLECTIVE=NUMBER; not for neighbor",
+     0},
+    {"csv", CSV, "FILE", 0, "write every measured point to FILE", 0},
+    {"plain", PLAIN, NULL, 0,
+     "the host against itself, without Skein: shows the noise of the machine", 0},
+    {0}};
 
-static bool numbers(sk_arena *a, const char *option, const char *text, int64_t lo, int64_t hi,
-                    int64_t *list, int *n)
-{
-    sk_strlist w = sk_strlist_new(a);
-    sk_strlist_split(&w, text, ",");
-    if (w.n == 0 || w.n > SK_BENCH_LIST)
-        return sk_bench_bad("%s takes 1 to %d numbers, separated by commas", option, SK_BENCH_LIST);
-    *n = w.n;
-    for (int i = 0; i < w.n; i++)
-        if (!number(option, w.v[i], lo, hi, &list[i]))
-            return false;
-    return true;
-}
+static bool take(void *ctx, int key, const char *value);
 
-static sk_coll find_coll(const sk_bench_options *o, const char *name)
-{
-    return o->neighbor ? sk_neighbor_coll_find(name) : sk_coll_find(name);
-}
+static const sk_cli cli = {
+    .command = "skein bench",
+    .about =
+        "Time each collective of Skein and of the host MPI alternately in one process, and compare "
+        "their results. Progress goes to standard error, the tables to standard output.\n\n"
+        "`skein bench neighbor --graph=GRAPH [OPTION...]` measures neighbourhood collectives on "
+        "distributed graph communicators; Skein plans in the warm-up. "
+        "`skein bench match --help` tells about the benchmark of the matching engines.\v"
+        "Exit status: 0 done, 1 a result was wrong or a run failed, 2 wrong usage.",
+    .options = options,
+    .take = take};
 
-static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
+static bool collectives(sk_bench_options *o, const char *text)
 {
     bool chosen[SK_NCOLLS] = {false};
-    sk_strlist w = sk_strlist_new(a), valid = sk_strlist_new(a);
+    sk_strlist w = sk_strlist_new(o->arena), valid = sk_strlist_new(o->arena);
     sk_strlist_split(&w, text, ",");
     sk_strlist_add(&valid, "all");
     for (int i = 0; i < SK_NCOLLS; i++)
@@ -74,12 +77,12 @@ static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
             sk_strlist_add(&valid,
                            sk_coll_name((sk_coll)i) + (o->neighbor ? strlen("neighbor_") : 0));
     for (int i = 0; i < w.n; i++) {
-        sk_coll coll = find_coll(o, w.v[i]);
+        sk_coll coll = o->neighbor ? sk_neighbor_coll_find(w.v[i]) : sk_coll_find(w.v[i]);
         bool all = strcmp(w.v[i], "all") == 0;
         if (coll == SK_NCOLLS && !all)
-            return sk_bench_unknown("collective", w.v[i], &valid);
+            return sk_cli_unknown(&cli, "collective", w.v[i], (const char *const *)valid.v);
         if (!all && sk_coll_neighbor(coll) != o->neighbor)
-            return sk_bench_bad("%s needs a graph: use `skein bench neighbor`", w.v[i]);
+            return sk_cli_error(&cli, "%s needs a graph: use `skein bench neighbor`", w.v[i]);
         for (int k = 0; k < SK_NCOLLS; k++)
             if (all ? sk_coll_neighbor((sk_coll)k) == o->neighbor : (sk_coll)k == coll)
                 chosen[k] = true;
@@ -88,50 +91,47 @@ static bool collectives(sk_arena *a, const char *text, sk_bench_options *o)
     for (int k = 0; k < SK_NCOLLS; k++)
         if (chosen[k])
             o->colls[o->ncolls++] = (sk_coll)k;
-    return o->ncolls > 0 || sk_bench_bad("--collective takes names, separated by commas");
+    return o->ncolls > 0 || sk_cli_error(&cli, "--collective takes names, separated by commas");
 }
 
-static bool mpis(sk_arena *a, const char *text, sk_bench_options *o)
+static bool mpis(sk_bench_options *o, const char *text)
 {
-    sk_strlist valid = sk_strlist_new(a);
-    sk_strlist_split(&valid, "openmpi mpich both", " ");
-    if (!sk_strlist_has(&valid, text))
-        return sk_bench_unknown("MPI", text, &valid);
+    static const char *const valid[] = {"openmpi", "mpich", "both", NULL};
+    bool both = strcmp(text, "both") == 0;
+    if (!both && sk_flavour_of_name(text) == SK_MPI_NONE)
+        return sk_cli_unknown(&cli, "MPI", text, valid);
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
-        o->mpi[f] = strcmp(text, "both") == 0 || sk_flavour_of_name(text) == (sk_flavour)f;
+        o->mpi[f] = both || sk_flavour_of_name(text) == (sk_flavour)f;
     return true;
 }
 
-static bool take(sk_arena *a, int option, const char *value, sk_bench_options *o)
+static bool take(void *ctx, int key, const char *value)
 {
-    int64_t n = 0, list[SK_BENCH_LIST] = {0};
-    const char *name = table[option].name;
-    switch (option) {
+    sk_bench_options *o = ctx;
+    switch (key) {
+    case SK_CLI_WORD:
+        return sk_cli_error(&cli, "%s is no option; `skein help bench` lists them", value);
+    case GRAPH:
+        sk_strlist_add(&o->graphs, value);
+        return true;
     case COLLECTIVE:
-        return collectives(a, value, o);
+        return collectives(o, value);
     case BYTES:
-        return numbers(a, name, value, 1, (int64_t)1 << 30, o->bytes, &o->nbytes);
+        return sk_cli_numbers(&cli, key, value, 1, MAX_BYTES, &o->bytes);
     case RANKS:
-        if (!numbers(a, name, value, 1, MAX_RANKS, list, &o->nranks))
-            return false;
-        for (int i = 0; i < o->nranks; i++)
-            o->ranks[i] = (int)list[i];
         o->ranks_given = true;
-        return true;
+        return sk_cli_numbers(&cli, key, value, 1, MAX_RANKS, &o->ranks);
     case ROUNDS:
-        if (!number(name, value, 1, MAX_ROUNDS, &n))
-            return false;
-        o->rounds = (int)n;
-        return true;
+        return sk_cli_number(&cli, key, value, 1, MAX_ROUNDS, &o->rounds);
     case SECONDS:
-        if (!number(name, value, 1, 1000000, &n))
-            return false;
-        o->seconds = (double)n;
-        return true;
+        return sk_cli_number(&cli, key, value, 1, MAX_SECONDS, &o->seconds);
     case MPI:
-        return mpis(a, value, o);
+        return mpis(o, value);
     case ALGORITHM:
         o->algorithm = value;
+        return true;
+    case ALL_ALGORITHMS:
+        o->all_algorithms = true;
         return true;
     case AGAINST:
         sk_strlist_split(&o->against, value, ",");
@@ -139,50 +139,123 @@ static bool take(sk_arena *a, int option, const char *value, sk_bench_options *o
     case CSV:
         o->csv = value;
         return true;
-    case GRAPH:
-        sk_strlist_add(&o->graphs, value);
-        return true;
-    case ALL_ALGORITHMS:
-        o->all_algorithms = true;
-        return true;
-    case PLAIN:
-        o->plain = true;
-        return true;
     default:
-        o->help = true;
+        o->plain = true;
         return true;
     }
 }
 
 static sk_bench_options defaults(sk_arena *a, bool neighbor)
 {
-    static const int64_t global_bytes[] = {8, 1024, 16384, 131072, 1048576},
-                         neighbor_bytes[] = {4, 256, 4096, 65536};
-    sk_bench_options o = {.neighbor = neighbor, .rounds = 21, .nranks = 4, .ranks = {2, 4, 8, 16}};
-    o.nbytes = neighbor ? 4 : 5;
-    for (int i = 0; i < o.nbytes; i++)
-        o.bytes[i] = neighbor ? neighbor_bytes[i] : global_bytes[i];
+    sk_bench_options o = {.arena = a,
+                          .neighbor = neighbor,
+                          .rounds = 21,
+                          .ranks = {.v = {2, 4, 8, 16}, .n = 4},
+                          .bytes = {.v = {8, 1024, 16384, 131072, 1048576}, .n = 5}};
+    if (neighbor)
+        o.bytes = (sk_numbers){.v = {4, 256, 4096, 65536}, .n = 4};
     o.against = sk_strlist_new(a);
     o.graphs = sk_strlist_new(a);
-    collectives(a, neighbor ? "allgather" : "all", &o);
-    mpis(a, "both", &o);
+    collectives(&o, neighbor ? "allgather" : "all");
+    mpis(&o, "both");
     return o;
 }
 
-bool sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out)
+/* Whether an item is COLLECTIVE=... for a collective that is not measured. */
+static bool names_unmeasured(sk_arena *a, const sk_bench_options *o, const char *item)
+{
+    const char *equals = strchr(item, '=');
+    sk_coll coll =
+        equals ? sk_coll_find(sk_format(a, "%.*s", (int)(equals - item), item)) : SK_NCOLLS;
+    bool measured = coll == SK_NCOLLS;
+    for (int k = 0; k < o->ncolls; k++)
+        measured = measured || o->colls[k] == coll;
+    return !measured;
+}
+
+/* Every item of --against must mean something for a collective and an MPI asked for. */
+static bool check_against(sk_arena *a, const sk_bench_options *o)
+{
+    sk_strlist valid = sk_strlist_new(a);
+    sk_strlist_add(&valid, "best");
+    for (int i = 0; i < o->against.n; i++) {
+        int n = 0;
+        if (names_unmeasured(a, o, o->against.v[i]))
+            return sk_cli_error(&cli, "--against %s: --collective leaves that collective out",
+                                o->against.v[i]);
+        for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
+            for (int k = 0; o->mpi[f] && k < o->ncolls; k++) {
+                sk_strlist names = sk_host_algos(a, (sk_flavour)f, o->colls[k]);
+                bool *want = sk_arena_need(a, (size_t)names.n + 1);
+                n += sk_host_wanted(a, (sk_flavour)f, o->colls[k], o->against.v[i], want);
+                for (int j = 0; j < names.n; j++)
+                    sk_strlist_add(
+                        &valid, strchr(o->against.v[i], '=')
+                                    ? sk_format(a, "%s=%s", sk_coll_name(o->colls[k]), names.v[j])
+                                    : names.v[j]);
+            }
+        if (n == 0)
+            return sk_cli_unknown(&cli, "host algorithm", o->against.v[i],
+                                  (const char *const *)valid.v);
+    }
+    return true;
+}
+
+static bool check_algorithm(sk_arena *a, const sk_bench_options *o)
+{
+    sk_strlist valid = sk_strlist_new(a);
+    for (const sk_algo *const *x = sk_algos(); *x; x++)
+        for (int k = 0; k < o->ncolls; k++)
+            if ((*x)->coll == o->colls[k])
+                sk_strlist_add(&valid, (*x)->name);
+    if (!o->algorithm || sk_strlist_has(&valid, o->algorithm))
+        return true;
+    if (valid.n == 0)
+        return sk_cli_error(&cli, "these collectives have no algorithms");
+    return sk_cli_unknown(&cli, "algorithm", o->algorithm, (const char *const *)valid.v);
+}
+
+/* Checks before the first run that the graphs exist for all numbers of ranks. */
+static bool check_graphs(const sk_bench_options *o)
+{
+    char err[512];
+    if (o->graphs.n == 0)
+        return sk_cli_error(&cli, "neighbor needs --graph: random:DELTA[,SEED], moore:D,R or "
+                                  "matrix:FILE");
+    for (int i = 0; i < o->graphs.n; i++)
+        for (int k = 0; k < o->ranks.n; k++) {
+            sk_spec *spec = NULL;
+            if (sk_spec_new(o->graphs.v[i], (int)o->ranks.v[k], &spec, err, sizeof err) != SK_OK)
+                return sk_cli_error(&cli, "%s", err);
+            sk_spec_free(spec);
+        }
+    return true;
+}
+
+/* Whether the options go together and name things that exist. */
+static bool check_options(sk_arena *a, const sk_bench_options *o)
+{
+    if (o->all_algorithms && o->algorithm)
+        return sk_cli_error(&cli, "--algorithm and --all-algorithms exclude each other");
+    if (o->all_algorithms && o->against.n)
+        return sk_cli_error(
+            &cli, "--against goes with Skein's own choice or --algorithm, not --all-algorithms");
+    if (o->plain && (o->all_algorithms || o->algorithm))
+        return sk_cli_error(&cli, "--plain runs without Skein: it has no algorithm to force");
+    if (!o->neighbor && o->graphs.n)
+        return sk_cli_error(&cli, "--graph goes with `skein bench neighbor`");
+    if (o->neighbor && o->against.n)
+        return sk_cli_error(&cli,
+                            "--against: hosts have one way only for neighbourhood collectives");
+    return check_against(a, o) && check_algorithm(a, o) && (!o->neighbor || check_graphs(o));
+}
+
+int sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out)
 {
     bool neighbor = argc > 1 && strcmp(argv[1], "neighbor") == 0;
-    sk_bench_options o = defaults(a, neighbor);
-    for (int i = 1 + neighbor; i < argc; i++) {
-        const char *value;
-        int option = sk_option_take("skein bench", table, argv, &i, &value);
-        if (option == SK_OPTION_WORD)
-            return sk_bench_bad("%s is no option; `skein help bench` lists them", value);
-        if (option < 0 || !take(a, option, value, &o))
-            return false;
-    }
-    if (!o.help && !sk_bench_options_check(a, &o))
-        return false;
-    *out = o;
-    return true;
+    *out = defaults(a, neighbor);
+    int status = sk_cli_parse(&cli, out, argc - neighbor, argv + neighbor, NULL);
+    if (status == SK_CLI_OK && !check_options(a, out))
+        status = SK_CLI_WRONG;
+    return status;
 }

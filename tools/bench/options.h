@@ -1,43 +1,30 @@
 /* options.h: what `skein bench` was asked to do. */
-#ifndef SK_OPTIONS_H
-#define SK_OPTIONS_H
+#ifndef SK_BENCH_OPTIONS_H
+#define SK_BENCH_OPTIONS_H
 
+#include "cli.h"
 #include "coll/call.h"
 #include "run/elf.h"
-#include "strlist.h"
-
-enum { SK_BENCH_LIST = 32 };
 
 typedef struct sk_bench_options {
+    sk_arena *arena;
     bool neighbor;     /* neighbourhood collectives on `graphs`, else global ones */
     sk_strlist graphs; /* as sk_spec_new takes them */
     sk_coll colls[SK_NCOLLS];
     int ncolls;
-    int64_t bytes[SK_BENCH_LIST];
-    int nbytes;
-    int ranks[SK_BENCH_LIST];
-    int nranks;
+    sk_numbers bytes, ranks;
     bool ranks_given;
     bool mpi[SK_MPI_OTHER]; /* by flavour */
-    int rounds;
-    double seconds;        /* for everything; 0: as many as it takes */
+    int64_t rounds;
+    int64_t seconds;       /* for all points together; 0: a default for each */
     const char *algorithm; /* of Skein, forced; NULL: as it chooses */
     bool all_algorithms;
     sk_strlist against; /* items of --against */
     const char *csv;
-    bool plain, help;
+    bool plain;
 } sk_bench_options;
 
-/* False: not understood; a message was written to standard error. */
-bool sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out);
-
-void sk_bench_help(const sk_bench_options *o);
-
-/* Its parts. Whether the options go together and name things that exist. */
-bool sk_bench_options_check(sk_arena *a, const sk_bench_options *o);
-
-/* Messages; both return false. */
-bool sk_bench_bad(const char *format, ...) __attribute__((format(printf, 1, 2)));
-bool sk_bench_unknown(const char *what, const char *word, const sk_strlist *valid);
+/* SK_CLI_OK, or the exit status: after --help, or after a message. */
+int sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out);
 
 #endif

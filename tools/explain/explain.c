@@ -72,8 +72,7 @@ static bool take(void *ctx, int key, const char *value);
 
 static const sk_cli cli = {
     .command = "skein explain",
-    .args =
-        "COLLECTIVE --ranks=P {--bytes=N | --count=N}\nneighbor --graph=GRAPH --ranks=P --bytes=N",
+    .args = "COLLECTIVE --ranks=P {--bytes=N | --count=N}",
     .about = "Show which algorithm serves a call, why, and what it sends.\v"
              "`skein explain neighbor --help` tells about neighbourhood collectives.",
     .options = options,

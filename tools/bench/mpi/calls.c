@@ -1,8 +1,12 @@
+/* calls.c: see calls.h. */
 #include "bench/mpi/calls.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lab/graph/spec.h"
 
 /* One row per collective; MPI_X and PMPI_X get the same arguments. */
 #define CALLS(X)                                                                                   \
@@ -60,7 +64,14 @@ int sk_case_run(const sk_case *c, bool host)
     return run[c->coll](c, host);
 }
 
-static int shared_out(int n, int nranks, int i)
+/* Elements of block i of the v forms: three halves and one half of n alternately. */
+static int uneven(int n, int i)
+{
+    return i % 2 ? n - n / 2 : n + n / 2;
+}
+
+/* Elements of block i when n are divided among all ranks. */
+static int divided(int n, int nranks, int i)
 {
     return (int)((int64_t)n * (i + 1) / nranks - (int64_t)n * i / nranks);
 }
@@ -70,19 +81,19 @@ static void block_counts(const sk_case *c, int i, int *out, int *in)
 {
     switch (c->coll) {
     case SK_SCATTERV:
-        *out = sk_case_uneven(c->n, i);
-        *in = sk_case_uneven(c->n, c->rank);
+        *out = uneven(c->n, i);
+        *in = uneven(c->n, c->rank);
         break;
     case SK_GATHERV:
     case SK_ALLGATHERV:
-        *out = sk_case_uneven(c->n, c->rank);
-        *in = sk_case_uneven(c->n, i);
+        *out = uneven(c->n, c->rank);
+        *in = uneven(c->n, i);
         break;
     case SK_REDUCE_SCATTER:
-        *out = *in = shared_out(c->n, c->nranks, i);
+        *out = *in = divided(c->n, c->nranks, i);
         break;
     default: /* alltoallv, alltoallw: what i sends to j is what j gets from i */
-        *out = *in = sk_case_uneven(c->n, c->rank + i);
+        *out = *in = uneven(c->n, c->rank + i);
         break;
     }
 }
@@ -108,7 +119,7 @@ static void buffer_elems(const sk_case *c, size_t all, size_t *out, size_t *in)
     bool root = c->rank == 0;
     size_t n = (size_t)c->n;
     switch (c->coll) {
-    default: /* barrier; those of neighbours are made in calls_neighbor.c */
+    default: /* barrier; neighbourhood collectives have their own function below */
         break;
     case SK_BCAST:
         *out = 0, *in = n;
@@ -228,7 +239,8 @@ double sk_case_memory(sk_coll coll, int64_t bytes, int nranks)
     }
 }
 
-void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed)
+/* Numbers that tell `seed` and their position. */
+static void fill(const sk_case *c, char *buf, size_t bytes, int seed)
 {
     if (c->elem == 1) {
         for (size_t i = 0; i < bytes; i++)
@@ -241,13 +253,176 @@ void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed)
     }
 }
 
+/* Neighbourhood collectives: a block for each neighbour, or one for all. */
+
+static sk_status read_spec(const char *text, int rank, int nranks, sk_graph **out)
+{
+    sk_spec *spec = NULL;
+    char err[512];
+    sk_status st = sk_spec_new(text, nranks, &spec, err, sizeof err);
+    if (st != SK_OK) {
+        fprintf(stderr, "skein-bench: rank %d: %s\n", rank, err);
+        return st;
+    }
+    st = sk_spec_graph(spec, rank, out);
+    if (st != SK_OK)
+        fprintf(stderr, "skein-bench: rank %d: %s\n", rank, sk_status_text(st));
+    sk_spec_free(spec);
+    return st;
+}
+
+static bool make_comm(const sk_graph *g, MPI_Comm *out)
+{
+    /* Not to be seen through: gcc takes Open MPI's MPI_UNWEIGHTED for an array that is too short.
+     */
+    int *volatile unweighted = MPI_UNWEIGHTED;
+    return MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, g->nin, g->in, unweighted, g->nout,
+                                          g->out, unweighted, MPI_INFO_NULL, 0, out) == MPI_SUCCESS;
+}
+
+bool sk_neighbors_new(const char *spec, int rank, int nranks, sk_neighbors *out)
+{
+    sk_graph *g = NULL;
+    int mine = read_spec(spec, rank, nranks, &g) == SK_OK, all;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all || !g) {
+        sk_graph_free(g);
+        return false;
+    }
+    out->graph = g;
+    return make_comm(g, &out->comm);
+}
+
+void sk_neighbors_free(sk_neighbors *n)
+{
+    MPI_Comm_free(&n->comm);
+    sk_graph_free(n->graph);
+}
+
+static bool sends_one_block(sk_coll coll)
+{
+    return coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLGATHERV;
+}
+
+/* Elements of the block from one rank to another. */
+static int block_elems(const sk_case *c, int from, int to)
+{
+    switch (c->coll) {
+    case SK_NEIGHBOR_ALLGATHERV:
+        return uneven(c->n, from);
+    case SK_NEIGHBOR_ALLTOALLV:
+    case SK_NEIGHBOR_ALLTOALLW:
+        return uneven(c->n, from + to);
+    default:
+        return c->n;
+    }
+}
+
+static bool allocate(sk_case *c, int degree)
+{
+    size_t n = (size_t)degree + 1; /* no array is empty */
+    c->scounts = calloc(4 * n, sizeof(int));
+    c->sbytes = calloc(2 * n, sizeof(MPI_Aint));
+    c->types = calloc(n, sizeof(MPI_Datatype));
+    if (!c->scounts || !c->sbytes || !c->types)
+        return false;
+    c->sdispls = c->scounts + n;
+    c->rcounts = c->sdispls + n;
+    c->rdispls = c->rcounts + n;
+    c->rbytes = c->sbytes + n;
+    for (size_t i = 0; i < n; i++)
+        c->types[i] = c->type;
+    return true;
+}
+
+/* The blocks one after the other; returns their bytes. */
+static size_t lay_out(const sk_case *c, bool out, int *counts, int *displs, MPI_Aint *bytes)
+{
+    const sk_graph *g = c->neighborhood->graph;
+    int at = 0, n = out ? g->nout : g->nin;
+    for (int i = 0; i < n; i++) {
+        counts[i] = out ? block_elems(c, c->rank, g->out[i]) : block_elems(c, g->in[i], c->rank);
+        displs[i] = at;
+        bytes[i] = (MPI_Aint)at * c->elem;
+        at += counts[i];
+    }
+    return (size_t)at * (size_t)c->elem;
+}
+
+sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood)
+{
+    const sk_graph *g = neighborhood->graph;
+    bool words = bytes % 8 == 0;
+    int elem = words ? 8 : 1, degree = g->nin > g->nout ? g->nin : g->nout;
+    if ((bytes + bytes / 2 + elem) * (degree + 1) > INT_MAX)
+        return NULL;
+    sk_case *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    *c = (sk_case){.coll = coll,
+                   .bytes = bytes,
+                   .rank = g->rank,
+                   .nranks = g->nranks,
+                   .type = words ? MPI_INT64_T : MPI_UINT8_T,
+                   .elem = elem,
+                   .n = (int)(bytes / elem),
+                   .neighborhood = neighborhood};
+    if (!allocate(c, degree))
+        goto fail;
+    if (sends_one_block(coll)) {
+        c->scounts[0] = block_elems(c, c->rank, c->rank);
+        c->send_bytes = (size_t)c->scounts[0] * (size_t)elem;
+    } else {
+        c->send_bytes = lay_out(c, true, c->scounts, c->sdispls, c->sbytes);
+    }
+    c->recv_bytes = c->check_bytes = lay_out(c, false, c->rcounts, c->rdispls, c->rbytes);
+    /* One byte more, so that empty buffers have addresses too. */
+    if (!(c->send = calloc(c->send_bytes + 1, 1)) || !(c->recv = calloc(c->recv_bytes + 1, 1)))
+        goto fail;
+    return c;
+fail:
+    sk_case_free(c);
+    return NULL;
+}
+
+/* What tells the block from one rank to another apart; allgather sends the same to all. */
+static int seed_of(const sk_case *c, int from, int to)
+{
+    return sends_one_block(c->coll) ? from : from * 61 + to;
+}
+
+static void neighbor_fill(const sk_case *c)
+{
+    const sk_graph *g = c->neighborhood->graph;
+    if (sends_one_block(c->coll))
+        fill(c, c->send, c->send_bytes, seed_of(c, c->rank, c->rank));
+    for (int i = 0; !sends_one_block(c->coll) && i < g->nout; i++)
+        fill(c, c->send + c->sbytes[i], (size_t)c->scounts[i] * (size_t)c->elem,
+             seed_of(c, c->rank, g->out[i]));
+}
+
+void sk_case_neighbor_expect(const sk_case *c, char *out)
+{
+    const sk_graph *g = c->neighborhood->graph;
+    for (int i = 0; i < g->nin; i++)
+        fill(c, out + c->rbytes[i], (size_t)c->rcounts[i] * (size_t)c->elem,
+             seed_of(c, g->in[i], c->rank));
+}
+
+double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood)
+{
+    double out = sends_one_block(coll) ? 1 : neighborhood->graph->nout,
+           in = neighborhood->graph->nin;
+    return 1.5 * (double)bytes * (out + 2 * in);
+}
+
 void sk_case_reset(const sk_case *c)
 {
     memset(c->recv, 0xee, c->recv_bytes);
     if (c->neighborhood)
-        sk_case_neighbor_fill(c);
+        neighbor_fill(c);
     else
-        sk_case_fill(c, c->send, c->send_bytes, c->rank);
+        fill(c, c->send, c->send_bytes, c->rank);
     if (c->coll == SK_BCAST && c->rank == 0)
-        sk_case_fill(c, c->recv, c->recv_bytes, 0);
+        fill(c, c->recv, c->recv_bytes, 0);
 }

@@ -5,14 +5,25 @@
  * average: blocks of one half and three halves alternate), and the whole vector for bcast and the
  * reductions (reduce_scatter_block: rounded up to a multiple of the ranks). The root is 0.
  * Neighbourhood collectives: a block, as for allgather and alltoall. */
-#ifndef SK_CALLS_H
-#define SK_CALLS_H
+#ifndef SK_BENCH_CALLS_H
+#define SK_BENCH_CALLS_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-#include "bench/mpi/neighbors.h"
 #include "coll/call.h"
+#include "topo/graph.h"
+
+/* A communicator with the neighbours of a graph. */
+typedef struct sk_neighbors {
+    MPI_Comm comm;
+    sk_graph *graph; /* of this rank */
+} sk_neighbors;
+
+/* Collective over MPI_COMM_WORLD. False, at all ranks, after a message: the graph cannot be made.
+ */
+bool sk_neighbors_new(const char *spec, int rank, int nranks, sk_neighbors *out);
+void sk_neighbors_free(sk_neighbors *n);
 
 typedef struct sk_case {
     sk_coll coll;
@@ -39,22 +50,13 @@ void sk_case_free(sk_case *c);
 double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood);
 double sk_case_memory(sk_coll coll, int64_t bytes, int nranks);
 
-/* The inputs as they must be before the first call, and no trace of an earlier result. */
+/* Fills the inputs, and overwrites an earlier result. */
 void sk_case_reset(const sk_case *c);
-
-/* Its parts: numbers that tell `seed` and where they stand; the blocks to neighbours. */
-void sk_case_fill(const sk_case *c, char *buf, size_t bytes, int seed);
-void sk_case_neighbor_fill(const sk_case *c);
 
 /* The result that a neighbourhood collective must have, into check_bytes. */
 void sk_case_neighbor_expect(const sk_case *c, char *out);
 
-/* Elements of block i of the v forms: one half and three halves of n by epochs. */
-static inline int sk_case_uneven(int n, int i)
-{
-    return i % 2 ? n - n / 2 : n + n / 2;
-}
-
+/* Makes the call: PMPI_X if `host`, else MPI_X. */
 int sk_case_run(const sk_case *c, bool host);
 
 #endif

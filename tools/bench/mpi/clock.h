@@ -1,7 +1,12 @@
-/* clock.h: one time line for all ranks. */
-#ifndef SK_CLOCK_H
-#define SK_CLOCK_H
+/* clock.h: one time line for all ranks, and a common start of all ranks.
+ *
+ * Ranks leave a barrier one after the other. Where they share cores, the last leaves long after the
+ * first, and that would be measured with every call. So after a barrier all ranks wait for a moment
+ * that rank 0 announces. */
+#ifndef SK_BENCH_CLOCK_H
+#define SK_BENCH_CLOCK_H
 
+#include <stdbool.h>
 #include <time.h>
 
 typedef struct sk_clock {
@@ -18,5 +23,19 @@ static inline double sk_clock_now(const sk_clock *c)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + c->offset;
 }
+
+typedef struct sk_start {
+    double lead;         /* seconds in which all ranks learn of the moment */
+    bool oversubscribed; /* ranks share cores: they yield while they wait */
+} sk_start;
+
+/* Collective over MPI_COMM_WORLD, as is the next one. */
+sk_start sk_start_new(const sk_clock *c);
+
+/* Waits for the moment, *moment. False: this rank was too late for it. */
+bool sk_start_together(const sk_clock *c, const sk_start *s, double *moment);
+
+/* After the call: sleeps as long as the lead was, so that ranks which share the core can finish. */
+void sk_start_rest(const sk_clock *c, const sk_start *s, double moment);
 
 #endif

@@ -1,6 +1,6 @@
 /* main.c: skein-bench-<mpi>, the program that `skein bench` starts under mpirun: measures MPI_X
  * (Skein, when its library is loaded) against PMPI_X (the host MPI) in one process, and writes one
- * line per point. Exit status: 0, 1 a result was wrong, 2 used wrongly, 3 Skein is not loaded. */
+ * line per point. Exit status: 0, 1 a result was wrong, 2 wrong usage, 3 Skein is not loaded. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -9,19 +9,18 @@
 #include <unistd.h>
 
 #include "bench/mpi/measure.h"
-#include "bench/mpi/start.h"
 
 enum { NEIGHBOR_WARMUP = 20 };
 
-typedef struct args {
+typedef struct bench_args {
     char *colls, *bytes;       /* separated by commas */
     const char *graph;         /* of neighbourhood collectives, or NULL */
     sk_neighbors neighborhood; /* made of it */
     sk_measure measure;
     bool plain; /* the host against itself, on purpose */
-} args;
+} bench_args;
 
-static bool parse(int argc, char **argv, args *a)
+static bool parse(int argc, char **argv, bench_args *a)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--plain") == 0) {
@@ -50,7 +49,7 @@ static bool parse(int argc, char **argv, args *a)
     return a->colls && a->bytes && a->measure.rounds > 0 && a->measure.warmup >= 0;
 }
 
-/* Another object than the one with PMPI_Barrier defines MPI_Barrier: someone sits in between. */
+/* Whether MPI_Barrier comes from another object than PMPI_Barrier: a library interposes. */
 static bool interposed(void)
 {
     Dl_info user, host;
@@ -60,7 +59,7 @@ static bool interposed(void)
 }
 
 /* Whether the buffers of all ranks fit into half of the memory: they may all be on one machine. */
-static bool memory_suffices(sk_coll coll, int64_t bytes, const args *a, int nranks)
+static bool memory_suffices(sk_coll coll, int64_t bytes, const bench_args *a, int nranks)
 {
     double mine = a->graph ? sk_case_neighbor_memory(coll, bytes, &a->neighborhood)
                            : sk_case_memory(coll, bytes, nranks),
@@ -72,7 +71,7 @@ static bool memory_suffices(sk_coll coll, int64_t bytes, const args *a, int nran
 }
 
 /* False: a result was wrong. */
-static bool measure(sk_coll coll, int64_t bytes, const args *a, int rank, int nranks)
+static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, int nranks)
 {
     sk_case *c = NULL;
     if (memory_suffices(coll, bytes, a, nranks))
@@ -96,7 +95,7 @@ static bool measure(sk_coll coll, int64_t bytes, const args *a, int rank, int nr
     return p.equal;
 }
 
-static int measure_all(const args *a, int rank, int nranks)
+static int measure_all(const bench_args *a, int rank, int nranks)
 {
     int status = 0;
     char *keep_coll, *keep_bytes;
@@ -124,7 +123,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    args a = {.measure = {.warmup = 25, .rounds = 21, .budget = 0.8}};
+    bench_args a = {.measure = {.warmup = 25, .rounds = 21, .budget = 0.8}};
     sk_clock clock = sk_clock_new();
     sk_start start = sk_start_new(&clock);
     a.measure.clock = &clock;

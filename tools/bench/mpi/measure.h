@@ -1,6 +1,6 @@
-/* measure.h: time one case, Skein and the host MPI by epochs. */
-#ifndef SK_MEASURE_H
-#define SK_MEASURE_H
+/* measure.h: time one case, Skein and the host MPI alternately. */
+#ifndef SK_BENCH_MEASURE_H
+#define SK_BENCH_MEASURE_H
 
 #include "bench/mpi/calls.h"
 #include "bench/mpi/clock.h"
@@ -8,12 +8,12 @@
 
 typedef struct sk_measure {
     int warmup;      /* calls of each kind before the first round, fewer when they are slow */
-    int least;       /* but at least these: Skein plans for neighbours after some calls */
+    int least;       /* but at least these: Skein plans a neighbourhood after some calls */
     int rounds;      /* wanted; fewer, but at least 3, when the calls are too slow for the budget */
     double budget;   /* seconds for this point */
     double empty_us; /* sk_measure_empty */
     const sk_clock *clock;
-    const struct sk_start *start;
+    const sk_start *start;
 } sk_measure;
 
 /* The makespan of a call that does nothing, in us, at rank 0: what it takes until all ranks have

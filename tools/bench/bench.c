@@ -4,17 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/command.h"
 #include "bench/jobs.h"
 #include "bench/launch.h"
 #include "bench/options.h"
-#include "bench/table.h"
+#include "bench/results.h"
 #include "commands.h"
 #include "select/select.h"
 
 enum { DEFAULT_MS = 700 };
 
-typedef struct bench {
+typedef struct bench_run {
     sk_arena *arena;
     sk_bench_options o;
     const char *launcher[SK_MPI_OTHER], *program[SK_MPI_OTHER];
@@ -25,10 +24,10 @@ typedef struct bench {
     int nresults, npoints, done;
     const sk_job *job; /* the one that runs */
     bool wrong;
-} bench;
+} bench_run;
 
 /* Skein's algorithm at a point. */
-static const char *algorithm_at(bench *b, sk_coll coll, int64_t bytes, bool *forced)
+static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool *forced)
 {
     *forced = false;
     if (b->o.plain)
@@ -50,7 +49,7 @@ static const char *algorithm_at(bench *b, sk_coll coll, int64_t bytes, bool *for
     return choice.algo ? choice.algo->name : "host";
 }
 
-static void show_progress(const bench *b, const sk_result *r)
+static void show_progress(const bench_run *b, const sk_result *r)
 {
     const sk_point *p = &r->point;
     const sk_timing *m = &p->makespan;
@@ -69,7 +68,7 @@ static void show_progress(const bench *b, const sk_result *r)
 
 static void take_line(void *ctx, char *text)
 {
-    bench *b = ctx;
+    bench_run *b = ctx;
     sk_result r = {.mpi = b->job->mpi,
                    .nranks = b->job->nranks,
                    .graph = b->job->graph,
@@ -95,7 +94,7 @@ static void take_line(void *ctx, char *text)
 }
 
 /* 0, or 1 when the run failed: that stops nothing but this run's points. */
-static int run_job(bench *b, const sk_job *j)
+static int run_job(bench_run *b, const sk_job *j)
 {
     int expected = b->done + sk_job_points(j, &b->o);
     sk_strlist command =
@@ -122,7 +121,7 @@ static int run_job(bench *b, const sk_job *j)
 }
 
 /* Which MPIs can be measured; says why others cannot. */
-static bool find_mpis(bench *b, bool *mpi)
+static bool find_mpis(bench_run *b, bool *mpi)
 {
     bool any = false;
     char lib[4096];
@@ -146,14 +145,14 @@ static bool find_mpis(bench *b, bool *mpi)
     return any;
 }
 
-static void warn(const bench *b, const bool *mpi)
+static void warn(const bench_run *b, const bool *mpi)
 {
     double load;
     const char *left_out = "";
-    for (int i = 0; mpi[SK_MPI_MPICH] && i < b->o.nranks; i++)
-        if (!sk_jobs_take_ranks(&b->o, SK_MPI_MPICH, b->o.ranks[i]))
-            left_out =
-                sk_format(b->arena, "%s%s%d", left_out, *left_out ? ", " : "", b->o.ranks[i]);
+    for (int i = 0; mpi[SK_MPI_MPICH] && i < b->o.ranks.n; i++)
+        if (!sk_jobs_take_ranks(&b->o, SK_MPI_MPICH, (int)b->o.ranks.v[i]))
+            left_out = sk_format(b->arena, "%s%s%d", left_out, *left_out ? ", " : "",
+                                 (int)b->o.ranks.v[i]);
     if (*left_out)
         fprintf(stderr,
                 "MPICH with %s ranks is left out: it spins while it waits and needs a core for "
@@ -163,12 +162,12 @@ static void warn(const bench *b, const bool *mpi)
         fprintf(stderr, "the machine is busy (load %.1f): expect a wide spread\n", load);
 }
 
-static int measure(bench *b, const sk_job *jobs)
+static int measure(bench_run *b, const sk_job *jobs)
 {
     int status = 0, n = 0;
     for (const sk_job *j = jobs; j; j = j->next, n++)
         b->npoints += sk_job_points(j, &b->o);
-    b->budget = b->o.seconds > 0 ? b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
+    b->budget = b->o.seconds > 0 ? (double)b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
     b->results = sk_arena_need(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
             b->budget, b->npoints * b->budget + n);
@@ -180,7 +179,7 @@ static int measure(bench *b, const sk_job *jobs)
     return b->wrong ? 1 : status;
 }
 
-static int prepare_and_measure(bench *b)
+static int prepare_and_measure(bench_run *b)
 {
     char err[256];
     bool mpi[SK_MPI_OTHER];
@@ -211,21 +210,14 @@ int sk_cmd_bench(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "match") == 0)
         return sk_cmd_bench_match(argc - 1, argv + 1);
-    bench b = {.arena = sk_arena_new()};
-    int status = 2;
+    bench_run b = {.arena = sk_arena_new()};
     if (!b.arena) {
         fputs("skein: out of memory\n", stderr);
         return 1;
     }
-    if (!sk_bench_options_parse(b.arena, argc, argv, &b.o))
-        goto out;
-    if (b.o.help) {
-        sk_bench_help(&b.o);
-        status = 0;
-        goto out;
-    }
-    status = prepare_and_measure(&b);
-out:
+    int status = sk_bench_options_parse(b.arena, argc, argv, &b.o);
+    if (status == SK_CLI_OK)
+        status = prepare_and_measure(&b);
     if (b.csv && fclose(b.csv) != 0)
         status = 1;
     if (b.select)

@@ -1,6 +1,6 @@
-/* table.h: results, as CSV and as tables to read. */
-#ifndef SK_TABLE_H
-#define SK_TABLE_H
+/* results.h: the measured points, as CSV and as tables. */
+#ifndef SK_BENCH_RESULTS_H
+#define SK_BENCH_RESULTS_H
 
 #include <stdio.h>
 
