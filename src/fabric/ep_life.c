@@ -13,9 +13,9 @@ static int lane_open(sk_ep *ep, sk_port *port, const sk_lane_ops *ops)
     sk_lane_config config = {
         .id = ep->id,
         .events = {port, sk_ep_packet, sk_take_read, sk_ep_gone, sk_ep_glance},
-        .inner = c->inner,
-        .packet = sizeof(sk_packet) + data,
-        .direct = c->direct,
+        .core_provider = c->inner,
+        .max_packet = sizeof(sk_packet) + data,
+        .cma = c->direct,
     };
     port->ep = ep;
     int rc = ops->open(&port->lane, &config);
@@ -38,7 +38,7 @@ static size_t lane_name(sk_port *port, void *name, size_t room)
 {
     if (!port->lane)
         return 0;
-    int rc = port->lane->ops->name_of(port->lane, name, &room);
+    int rc = port->lane->ops->get_name(port->lane, name, &room);
     if (rc == 0)
         return room;
     FI_WARN(&sk_provider, FI_LOG_EP_CTRL, "no name for %s: %s\n", port->lane->ops->name,
@@ -56,7 +56,7 @@ static int ep_open_lanes(sk_ep *ep)
         return -FI_EIO;
     if (ep->domain->config.shm)
         lane_open(ep, &ep->shm, &sk_lane_shm);
-    rc = lane_open(ep, &ep->inner, &sk_lane_inner);
+    rc = lane_open(ep, &ep->inner, &sk_lane_core);
     size_t shm_len = lane_name(&ep->shm, shm, sizeof shm);
     size_t inner_len = lane_name(&ep->inner, inner, sizeof inner - shm_len);
     if (!ep->shm.lane && !ep->inner.lane) {

@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 
 #include "fabric/chain.h"
-#include "fabric/lane.h"
+#include "fabric/lane/lane.h"
 #include "fabric/packet.h"
 #include "match/matcher.h"
 

@@ -7,9 +7,9 @@ static void offer_expose(sk_send *s)
 {
     sk_lane *lane = s->peer->lane;
     sk_lane_source source;
-    if (s->is_exposed || !lane->reads || s->niov != 1 || !s->len)
+    if (s->is_exposed || !lane->can_read || s->niov != 1 || !s->len)
         return;
-    if (lane->ops->expose(lane, s->iov[0].iov_base, s->len, &source, &s->exposed) != 0)
+    if (lane->ops->export(lane, s->iov[0].iov_base, s->len, &source, &s->exposed) != 0)
         return;
     s->is_exposed = true;
     s->head.flags |= SK_PACKET_EXPOSED;
@@ -68,7 +68,7 @@ static void offer_sent(sk_ep *ep, sk_send *s)
 
 int sk_offer_stream(sk_ep *ep, sk_send *s)
 {
-    size_t most = s->peer->lane->packet - sk_packet_head(SK_PACKET_DATA);
+    size_t most = s->peer->lane->max_packet - sk_packet_head(SK_PACKET_DATA);
     struct iovec part[SK_MAX_IOV];
     while (s->sent < s->asked) {
         uint64_t rest = s->asked - s->sent;

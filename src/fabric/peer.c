@@ -49,10 +49,10 @@ static int peer_by(sk_ep *ep, sk_peer *p, sk_lane *lane, const void *name, size_
 {
     if (!lane || !name)
         return -ENETUNREACH;
-    int rc = lane->ops->reach(lane, p->id, name, len, &p->on);
+    int rc = lane->ops->connect(lane, p->id, name, len, &p->on);
     if (rc != 0)
         return rc;
-    size_t most = lane->packet - sk_packet_head(SK_PACKET_EAGER);
+    size_t most = lane->max_packet - sk_packet_head(SK_PACKET_EAGER);
     p->lane = lane;
     p->eager = ep->domain->config.eager < most ? ep->domain->config.eager : most;
     p->state = SK_PEER_HERE;

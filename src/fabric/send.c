@@ -46,7 +46,7 @@ static void send_free(sk_ep *ep, sk_send *s)
     if (s->head.token)
         sk_handles_remove(&ep->sends, s->head.token);
     if (s->is_exposed)
-        s->peer->lane->ops->conceal(s->peer->lane, s->exposed);
+        s->peer->lane->ops->unexport(s->peer->lane, s->exposed);
     if (s->copy) {
         sk_buffers_put(&ep->buffers, s->copy, s->len);
         ep->copied -= sk_buffers_room(s->len);

@@ -80,7 +80,7 @@ void sk_take_again(sk_ep *ep, sk_recv *r)
     } else if (p->state == SK_PEER_NEW) { /* a lane to it is needed: not from within an event */
         sk_chain_append(&ep->again, &r->again);
         sk_peer_busy(ep, p);
-    } else if (r->readable && r->lane == p->lane && p->lane->reads) {
+    } else if (r->readable && r->lane == p->lane && p->lane->can_read) {
         take_by_reading(ep, r);
     } else {
         take_ask(ep, r);

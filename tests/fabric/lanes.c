@@ -1,4 +1,4 @@
-/* lanes.c LANE: what holds for every lane, `shm` or `inner`. One line per test. */
+/* lanes.c LANE: what holds for every lane, `shm` or `core`. One line per test. */
 #include <stdlib.h>
 
 #include "lanes.h"
@@ -13,7 +13,7 @@ static size_t next_len(size_t len, size_t most)
 
 static void packets_of_all_lengths_arrive_in_order(self *me)
 {
-    size_t most = me->lane->packet;
+    size_t most = me->lane->max_packet;
     uint64_t number = 0;
     me->packet = expect_pattern;
     for (size_t len = 0; len <= most; len = next_len(len, most), number++)
@@ -34,7 +34,7 @@ static void a_full_lane_says_so_and_recovers(self *me)
         _Atomic int *count = &me->desk->word[round];
         if (me->rank == 0) {
             for (int stuck = 0; stuck < 2000;) {
-                int err = try_pattern(me, 1, number * 211 % me->lane->packet, number);
+                int err = try_pattern(me, 1, number * 211 % me->lane->max_packet, number);
                 CHECK(err == 0 || err == -EAGAIN);
                 stuck = err ? stuck + 1 : 0;
                 number += err == 0;
@@ -70,7 +70,7 @@ static void all_send_to_all_and_to_themselves(self *me)
     me->packet = expect_pattern;
     for (uint64_t i = 0; i < EACH; i++)
         for (int to = 0; to < me->n; to++) {
-            size_t len = (size_t)rand_r(&seed) % (rand_r(&seed) % 8 ? 200 : me->lane->packet);
+            size_t len = (size_t)rand_r(&seed) % (rand_r(&seed) % 8 ? 200 : me->lane->max_packet);
             send_pattern(me, to, len, i);
             if (rand_r(&seed) % 5 == 0)
                 me->ops->poll(me->lane);
@@ -123,12 +123,12 @@ static void peers_read_exposed_memory(self *me)
     enum { MOST = 16 << 20 };
     unsigned char *data = malloc(MOST + 1);
     void *handle = NULL;
-    CHECK(data && me->lane->reads);
+    CHECK(data && me->lane->can_read);
     me->packet = note_offer;
     pattern_fill(data, MOST, me->rank, 0);
     if (me->rank == 0) {
         sk_lane_source source;
-        CHECK(me->ops->expose(me->lane, data, MOST, &source, &handle) == 0);
+        CHECK(me->ops->export(me->lane, data, MOST, &source, &handle) == 0);
         send_all(me, 1, &source, sizeof source);
     } else {
         UNTIL(me, me->packets == 1);
@@ -149,7 +149,7 @@ static void peers_read_exposed_memory(self *me)
     }
     meet(me, 2);
     if (me->rank == 0)
-        me->ops->conceal(me->lane, handle);
+        me->ops->unexport(me->lane, handle);
     free(data);
 }
 
@@ -209,15 +209,15 @@ static void names_that_lead_nowhere_are_refused(self *me)
     size_t len = me->desk->at[0].len;
     uint32_t peer = 77;
     memcpy(name, me->desk->at[0].name, len);
-    CHECK(me->ops->reach(me->lane, 5, name, 0, &peer) == -EINVAL);
-    CHECK(me->ops->reach(me->lane, 5, name, 1, &peer) == -EINVAL);
+    CHECK(me->ops->connect(me->lane, 5, name, 0, &peer) == -EINVAL);
+    CHECK(me->ops->connect(me->lane, 5, name, 1, &peer) == -EINVAL);
     memset(name, 0x7f, len);
-    CHECK(me->ops->reach(me->lane, 5, name, len, &peer) < 0);
+    CHECK(me->ops->connect(me->lane, 5, name, len, &peer) < 0);
     CHECK(peer == 77);
-    CHECK(me->ops->reach(me->lane, me->desk->at[0].id, me->desk->at[0].name, len, &peer) == 0);
+    CHECK(me->ops->connect(me->lane, me->desk->at[0].id, me->desk->at[0].name, len, &peer) == 0);
     CHECK(peer == me->peer[0]);
     len = 1;
-    CHECK(me->ops->name_of(me->lane, name, &len) == -ENOSPC);
+    CHECK(me->ops->get_name(me->lane, name, &len) == -ENOSPC);
 }
 
 static const test tests[] = {
@@ -247,11 +247,11 @@ int main(int argc, char **argv)
 {
     int bad = 0;
     srand((unsigned)getpid());
-    if (argc < 2 || (strcmp(argv[1], "shm") != 0 && strcmp(argv[1], "inner") != 0)) {
-        fprintf(stderr, "usage: lanes shm|inner [TEST]\n");
+    if (argc < 2 || (strcmp(argv[1], "shm") != 0 && strcmp(argv[1], "core") != 0)) {
+        fprintf(stderr, "usage: lanes shm|core [TEST]\n");
         return 2;
     }
-    const sk_lane_ops *ops = argv[1][0] == 's' ? &sk_lane_shm : &sk_lane_inner;
+    const sk_lane_ops *ops = argv[1][0] == 's' ? &sk_lane_shm : &sk_lane_core;
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         if (argc < 3 || strcmp(argv[2], tests[i].name) == 0)
             bad += test_run(&tests[i], ops);

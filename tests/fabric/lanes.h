@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fabric/address.h"
-#include "fabric/lane.h"
+#include "fabric/lane/lane.h"
 
 enum { MAX_RANKS = 20, STEPS = 16 };
 

@@ -58,7 +58,7 @@ static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
         me->packet(me, rank, data, len);
 }
 
-static void on_glance(void *arg, uint64_t from, const void *data, size_t len)
+static void on_prefetch(void *arg, uint64_t from, const void *data, size_t len)
 {
     self *me = arg;
     int rank = rank_of(me, from);
@@ -107,20 +107,20 @@ static void open_and_reach(self *me, bool direct)
     uint64_t id = sk_address_id();
     CHECK(id != 0);
     sk_lane_config config = {.id = id,
-                             .events = {me, on_packet, on_read, on_gone, on_glance},
-                             .packet = 8192,
-                             .direct = direct};
-    config.inner = getenv("LANES_INNER") ? getenv("LANES_INNER") : "tcp;ofi_rxm";
+                             .events = {me, on_packet, on_read, on_gone, on_prefetch},
+                             .max_packet = 8192,
+                             .cma = direct};
+    config.core_provider = getenv("LANES_CORE") ? getenv("LANES_CORE") : "tcp;ofi_rxm";
     CHECK(me->ops->open(&me->lane, &config) == 0);
     CHECK(me->lane->ops == me->ops);
     me->desk->at[me->rank].id = id;
     me->desk->at[me->rank].pid = getpid();
     me->desk->at[me->rank].len = SK_ADDRESS_NAMES;
-    CHECK(me->ops->name_of(me->lane, me->desk->at[me->rank].name, &me->desk->at[me->rank].len) ==
+    CHECK(me->ops->get_name(me->lane, me->desk->at[me->rank].name, &me->desk->at[me->rank].len) ==
           0);
     meet_quietly(me, 0);
     for (int i = 0; i < me->n; i++)
-        CHECK(me->ops->reach(me->lane, me->desk->at[i].id, me->desk->at[i].name,
+        CHECK(me->ops->connect(me->lane, me->desk->at[i].id, me->desk->at[i].name,
                              me->desk->at[i].len, &me->peer[i]) == 0);
     meet_quietly(me, 1);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fabric/lane_shm_ring.h"
+#include "fabric/lane/shm_ring.h"
 
 enum { PACKETS = 60000 };
 
@@ -23,7 +23,7 @@ static void *write_all(void *arg)
     for (unsigned i = 0; i < PACKETS; i++) {
         struct iovec part = {packet, len_of(i)};
         memset(packet, (int)(i % 251), part.iov_len);
-        while (!sk_ring_put(&w, &part, 1, part.iov_len))
+        while (!sk_ring_push(&w, &part, 1, part.iov_len))
             sched_yield();
     }
     return arg;
@@ -35,7 +35,7 @@ static const char *read_all(void)
     for (unsigned i = 0; i < PACKETS;) {
         const unsigned char *data;
         size_t len;
-        int got = sk_ring_take(&r, (const void **)&data, &len);
+        int got = sk_ring_front(&r, (const void **)&data, &len);
         if (got < 0)
             return "a record is broken";
         if (got == 0) {
@@ -47,7 +47,7 @@ static const char *read_all(void)
         for (size_t k = 0; k < len; k++)
             if (data[k] != i % 251)
                 return "a packet has the wrong bytes";
-        sk_ring_drop(&r, len);
+        sk_ring_pop(&r, len);
         i++;
     }
     return NULL;

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "fabric/lane_shm.h"
+#include "fabric/lane/shm_inner.h"
 #include "lanes.h"
 
 /* Sanitizers keep freed memory for a while. */
@@ -28,13 +28,13 @@ static sk_shm_lane *inside(const self *me)
 /* The writer's end at process 0. */
 static sk_ring_writer *writer(const self *me)
 {
-    return &inside(me)->mates[me->peer[0]].ring;
+    return &inside(me)->peers[me->peer[0]].ring;
 }
 
 static void announce(const self *me)
 {
-    sk_shm_lane_mate *m = &inside(me)->mates[me->peer[0]];
-    atomic_fetch_or(m->news, m->bit);
+    sk_shm_peer *m = &inside(me)->peers[me->peer[0]];
+    atomic_fetch_or(m->doorbell, m->bit);
 }
 
 /* Each of the senders breaks the ring in its own way; the last one keeps to the rules. */
@@ -107,13 +107,13 @@ static void a_full_inbox_is_not_reached(self *me)
     sk_lane *other;
     uint32_t peer;
     sk_lane_config config = {.id = 4711, .events = s->config.events};
-    for (int i = 1; i < SK_SEATS; i++)
-        atomic_store(&s->inbox->seats[i].state, SK_SEAT_CLAIMED | (uint64_t)getpid() << 32);
+    for (int i = 1; i < SK_INBOX_SLOTS; i++)
+        atomic_store(&s->inbox->slots[i].state, SK_SLOT_CLAIMED | (uint64_t)getpid() << 32);
     CHECK(sk_lane_shm.open(&other, &config) == 0);
-    CHECK(sk_lane_shm.reach(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
+    CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
                             &peer) == -ENETUNREACH);
-    atomic_store(&s->inbox->seats[700].state, SK_SEAT_FREE);
-    CHECK(sk_lane_shm.reach(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
+    atomic_store(&s->inbox->slots[700].state, SK_SLOT_FREE);
+    CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
                             &peer) == 0);
     sk_lane_shm.close(other);
 }
@@ -123,13 +123,13 @@ static void seats_are_used_again(self *me)
 {
     sk_lane_config config = {.id = 0, .events = inside(me)->config.events};
     struct iovec part = {"hello", 5};
-    for (int i = 0; i < 3 * SK_SEATS; i++) {
+    for (int i = 0; i < 3 * SK_INBOX_SLOTS; i++) {
         sk_lane *other;
         uint32_t peer;
         config.id = me->desk->at[1].id = (uint64_t)i + 2;
         me->n = 2;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
-        CHECK(sk_lane_shm.reach(other, me->desk->at[0].id, me->desk->at[0].name,
+        CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
                                 me->desk->at[0].len, &peer) == 0);
         CHECK(sk_lane_shm.send(other, peer, &part, 1) == 0);
         sk_lane_shm.close(other);
@@ -148,10 +148,10 @@ static void a_half_claimed_seat_becomes_free(self *me)
     pid_t pid = fork();
     if (pid == 0)
         _exit(0);
-    atomic_store(&b->seats[3].state, SK_SEAT_CLAIMED | (uint64_t)pid << 32);
+    atomic_store(&b->slots[3].state, SK_SLOT_CLAIMED | (uint64_t)pid << 32);
     atomic_store(&b->high, 4);
     CHECK(waitpid(pid, NULL, 0) == pid);
-    UNTIL(me, atomic_load(&b->seats[3].state) == SK_SEAT_FREE);
+    UNTIL(me, atomic_load(&b->slots[3].state) == SK_SLOT_FREE);
 }
 
 /* As containers do it. */
@@ -182,8 +182,8 @@ static void peers_that_cannot_be_read_say_so(self *me)
         CHECK(try_read(me, 1, (uint64_t)(uintptr_t)&byte) == 1);
         CHECK(try_read(me, 1, 8) == -EFAULT);
         /* Another process than the one meant: what is found there is not its id. */
-        inside(me)->mates[me->peer[1]].readable = SK_READ_UNTRIED;
-        inside(me)->mates[me->peer[1]].inbox->probe = (uint64_t)(uintptr_t)&byte;
+        inside(me)->peers[me->peer[1]].readable = SK_READ_UNTRIED;
+        inside(me)->peers[me->peer[1]].inbox->probe = (uint64_t)(uintptr_t)&byte;
         CHECK(try_read(me, 1, (uint64_t)(uintptr_t)&byte) == -EPERM);
         forbid_reading();
         CHECK(try_read(me, 0, (uint64_t)(uintptr_t)&byte) == -EPERM);
@@ -196,8 +196,8 @@ static void reading_can_be_turned_off(self *me)
 {
     sk_lane_source source;
     void *handle;
-    CHECK(!me->lane->reads);
-    CHECK(me->ops->expose(me->lane, &source, 1, &source, &handle) == -EPERM);
+    CHECK(!me->lane->can_read);
+    CHECK(me->ops->export(me->lane, &source, 1, &source, &handle) == -EPERM);
     CHECK(try_read(me, 0, (uint64_t)(uintptr_t)&source) == -EPERM);
 }
 
@@ -222,7 +222,7 @@ static void opening_and_closing_leaves_nothing(self *me)
         sk_lane *other;
         uint32_t peer;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
-        CHECK(sk_lane_shm.reach(other, me->desk->at[0].id, me->desk->at[0].name,
+        CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
                                 me->desk->at[0].len, &peer) == 0);
         sk_lane_shm.close(other);
         me->desk->at[1].id = config.id;
@@ -256,7 +256,7 @@ static void senders_killed_at_any_moment_do_no_harm(self *me)
             self child = {.ops = me->ops, .desk = me->desk, .rank = 1, .n = 2};
             sk_lane_config config = {.id = me->desk->at[1].id};
             CHECK(sk_lane_shm.open(&child.lane, &config) == 0);
-            CHECK(sk_lane_shm.reach(child.lane, me->desk->at[0].id, me->desk->at[0].name,
+            CHECK(sk_lane_shm.connect(child.lane, me->desk->at[0].id, me->desk->at[0].name,
                                     me->desk->at[0].len, &child.peer[0]) == 0);
             for (uint64_t i = 0;; i += try_pattern(&child, 0, i * 61 % 9000, i) == 0)
                 ;

@@ -14,7 +14,7 @@ fi
 # Several processes of a test are stopped by their leak checkers for minutes; the tests count for themselves.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 
-lanes="src/fabric/lane_*.c src/fabric/packet.c src/fabric/address.c src/shm/segment.c src/shm/cma.c"
+lanes="src/fabric/lane/*.c src/fabric/packet.c src/fabric/address.c src/shm/segment.c src/shm/cma.c"
 flags="-std=c17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Isrc -Itests"
 
 # compile NAME SOURCES AND FLAGS: the program NAME, or a line that says that there is none.
@@ -49,25 +49,25 @@ asan="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
     compile ring_tsan -fsanitize=thread tests/fabric/lanes_ring.c -pthread && run tsan_ ring_tsan
     compile lanes -Werror tests/fabric/lanes.c $help $lanes && {
         run "" lanes shm
-        LANES_INNER="tcp;ofi_rxm" run rxm_ lanes inner
-        LANES_INNER="" run chosen_ lanes inner
+        LANES_CORE="tcp;ofi_rxm" run rxm_ lanes core
+        LANES_CORE="" run chosen_ lanes core
     }
     compile lanes_shm -Werror tests/fabric/lanes_shm.c $help $lanes && run "" lanes_shm
-    compile lanes_inner -Werror tests/fabric/lanes_inner.c $help $lanes && run "" lanes_inner
+    compile lanes_core -Werror tests/fabric/lanes_core.c $help $lanes && run "" lanes_core
     compile lanes_asan $asan tests/fabric/lanes.c $help $lanes && {
         run asan_ lanes_asan shm
-        LANES_INNER="" run asan_ lanes_asan inner
+        LANES_CORE="" run asan_ lanes_asan core
     }
     compile lanes_shm_asan $asan tests/fabric/lanes_shm.c $help $lanes && run asan_ lanes_shm_asan
 }
 
-# The provider, straight through libfabric: over shared memory, and with the inner lane only.
-provider="src/fabric/*.c src/match/*.c src/match/engine/*.c src/base/*.c src/shm/*.c"
+# The provider, straight through libfabric: over shared memory, and with the core-provider lane only.
+provider="src/fabric/*.c src/fabric/*/*.c src/match/*.c src/match/engine/*.c src/base/*.c src/shm/*.c"
 parts="calls match flow fail threads"
 provider_runs() { # PREFIX FOLDER SUFFIX
     for part in $parts; do
         FI_PROVIDER_PATH=$2 run "$1" "provider_$part$3"
-        FI_PROVIDER_PATH=$2 SKEIN_SHM=0 run "$1inner_" "provider_$part$3"
+        FI_PROVIDER_PATH=$2 SKEIN_SHM=0 run "$1core_" "provider_$part$3"
     done
 }
 # shellcheck disable=SC2086

@@ -2,18 +2,18 @@
  * sleeps and wakes up, that it leaves nothing behind. One line per test. */
 #include <stdlib.h>
 
-#include "fabric/lane_inner.h"
+#include "fabric/lane/core_inner.h"
 #include "lanes.h"
 
-static sk_inner *inside(const self *me)
+static sk_core_lane *inside(const self *me)
 {
-    return (sk_inner *)me->lane;
+    return (sk_core_lane *)me->lane;
 }
 
 static int open_as(const self *me, const char *name, sk_lane **out)
 {
-    sk_lane_config config = {.id = 31, .events = inside(me)->config.events, .inner = name};
-    return sk_lane_inner.open(out, &config);
+    sk_lane_config config = {.id = 31, .events = inside(me)->config.events, .core_provider = name};
+    return sk_lane_core.open(out, &config);
 }
 
 static void providers_that_will_not_do_are_refused(self *me)
@@ -30,9 +30,9 @@ static void one_is_chosen_when_none_is_named(self *me)
     for (int i = 0; i < 2; i++) {
         sk_lane *other;
         CHECK(open_as(me, names[i], &other) == 0);
-        const struct fi_info *info = ((sk_inner *)other)->info;
-        CHECK(sk_inner_fits(info, false) && (info->caps & FI_MSG));
-        CHECK(info->ep_attr->type == FI_EP_RDM && other->packet == SK_INNER_PACKET);
+        const struct fi_info *info = ((sk_core_lane *)other)->info;
+        CHECK(sk_core_usable(info, false) && (info->caps & FI_MSG));
+        CHECK(info->ep_attr->type == FI_EP_RDM && other->max_packet == SK_CORE_PACKET);
         other->ops->close(other);
     }
 }
@@ -43,9 +43,9 @@ static void names_of_another_kind_are_not_reached(self *me)
     uint32_t peer;
     memcpy(name, me->desk->at[0].name, me->desk->at[0].len);
     name[0] ^= 1;
-    CHECK(me->ops->reach(me->lane, 5, name, me->desk->at[0].len, &peer) == -ENETUNREACH);
+    CHECK(me->ops->connect(me->lane, 5, name, me->desk->at[0].len, &peer) == -ENETUNREACH);
     name[0] ^= 1;
-    CHECK(me->ops->reach(me->lane, 5, name, me->desk->at[0].len - 1, &peer) == -ENETUNREACH);
+    CHECK(me->ops->connect(me->lane, 5, name, me->desk->at[0].len - 1, &peer) == -ENETUNREACH);
 }
 
 static void opening_and_closing_leaves_nothing(self *me)
@@ -55,7 +55,7 @@ static void opening_and_closing_leaves_nothing(self *me)
     for (int i = 0; i < TIMES; i++) {
         sk_lane *other;
         CHECK(open_as(me, "", &other) == 0);
-        CHECK(sk_inner_wake((sk_inner *)other) == 0);
+        CHECK(sk_core_activate((sk_core_lane *)other) == 0);
         other->ops->close(other);
         if (i == WARM) {
             fds = entries_of("/proc/self/fd");
@@ -74,13 +74,13 @@ static void a_sleeping_lane_wakes_up(self *me)
     size_t len = SK_ADDRESS_NAMES;
     uint8_t name[SK_ADDRESS_NAMES];
     struct iovec part = {"wake up", 7};
-    CHECK(open_as(me, inside(me)->config.inner, &sleeper) == 0);
-    CHECK(open_as(me, inside(me)->config.inner, &caller) == 0);
+    CHECK(open_as(me, inside(me)->config.core_provider, &sleeper) == 0);
+    CHECK(open_as(me, inside(me)->config.core_provider, &caller) == 0);
     me->desk->at[1].id = 31;
     me->n = 2;
-    CHECK(sleeper->ops->name_of(sleeper, name, &len) == 0);
-    CHECK(caller->ops->reach(caller, 32, name, len, &peer) == 0);
-    CHECK(!((sk_inner *)sleeper)->more_recv.all);
+    CHECK(sleeper->ops->get_name(sleeper, name, &len) == 0);
+    CHECK(caller->ops->connect(caller, 32, name, len, &peer) == 0);
+    CHECK(!((sk_core_lane *)sleeper)->more_recv.all);
     int sent = -EAGAIN;
     while (!me->packets) {
         if (sent == -EAGAIN)
@@ -89,7 +89,7 @@ static void a_sleeping_lane_wakes_up(self *me)
         caller->ops->poll(caller);
         sleeper->ops->poll(sleeper);
     }
-    CHECK(me->packets == 1 && me->bytes == 7 && ((sk_inner *)sleeper)->more_recv.all);
+    CHECK(me->packets == 1 && me->bytes == 7 && ((sk_core_lane *)sleeper)->more_recv.all);
     caller->ops->close(caller);
     sleeper->ops->close(sleeper);
 }
@@ -100,7 +100,7 @@ static void closing_waits_for_what_was_sent(self *me)
     me->packet = expect_pattern;
     if (me->rank)
         for (uint64_t i = 0; i < 60; i++)
-            send_pattern(me, 0, me->lane->packet, i);
+            send_pattern(me, 0, me->lane->max_packet, i);
     else
         UNTIL(me, me->next[1] == 60);
 }
@@ -125,6 +125,6 @@ int main(int argc, char **argv)
     int bad = 0;
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         if (argc < 2 || strcmp(argv[1], tests[i].name) == 0)
-            bad += test_run(&tests[i], &sk_lane_inner);
+            bad += test_run(&tests[i], &sk_lane_core);
     return bad != 0;
 }

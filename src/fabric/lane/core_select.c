@@ -1,16 +1,16 @@
-/* lane_inner_pick.c: which provider carries packets between nodes. libfabric lists the best first;
- * we want one with connectionless endpoints and messages, and rather with RMA.
+/* core_select.c: choose the libfabric provider that carries packets between nodes. libfabric lists
+ * the best first. We need connectionless endpoints (FI_EP_RDM) with messages, and prefer RMA.
  *
  * Over TCP there are two: ofi_rxm on top of tcp, which takes 70 MB and a tenth of a second for
- * every endpoint, and one that needs neither: net, which later versions of libfabric have made
- * their tcp. */
+ * every endpoint, and `net`, which takes neither. Later versions of libfabric have made `net` their
+ * `tcp`. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/lane_inner.h"
+#include "fabric/lane/core_inner.h"
 
-/* Not chosen unless named: they reach one node only, lose messages, or are slow. */
+/* Used only if named: they reach one node only, lose messages, or are slow. */
 static const char *const unfit[] = {"shm", "udp", "sockets", "ofi_mrail", "sm2", "lnx"};
 
 static int list(const char *name, uint64_t caps, struct fi_info **out)
@@ -38,14 +38,14 @@ out:
     return err;
 }
 
-/* Is `word` the provider at the bottom of `name`, which reads bottom;layer;layer? */
-static bool rests_on(const char *name, const char *word)
+/* Is `core` the lowest provider in `name`, which reads core;layer;layer? */
+static bool rests_on(const char *name, const char *core)
 {
     size_t len = strcspn(name, ";");
-    return strlen(word) == len && memcmp(name, word, len) == 0;
+    return strlen(core) == len && memcmp(name, core, len) == 0;
 }
 
-/* Addresses that mean something on their own link only. */
+/* Link-local addresses mean nothing on another link. */
 static bool link_local(const struct fi_info *info)
 {
     const struct sockaddr_in6 *in6 = info->src_addr;
@@ -53,12 +53,12 @@ static bool link_local(const struct fi_info *info)
            IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
 }
 
-bool sk_inner_fits(const struct fi_info *info, bool forced)
+bool sk_core_usable(const struct fi_info *info, bool forced)
 {
     const char *name = info->fabric_attr->prov_name;
     if (strstr(name, "skein") || link_local(info))
         return false;
-    if (info->ep_attr->max_msg_size < sizeof(uint64_t) + SK_INNER_PACKET)
+    if (info->ep_attr->max_msg_size < SK_CORE_HEADER + SK_CORE_PACKET)
         return false;
     for (size_t i = 0; i < sizeof unfit / sizeof *unfit && !forced; i++)
         if (rests_on(name, unfit[i]))
@@ -66,35 +66,35 @@ bool sk_inner_fits(const struct fi_info *info, bool forced)
     return true;
 }
 
-const struct fi_info *sk_inner_lean(const struct fi_info *all, const struct fi_info *info)
+const struct fi_info *sk_core_cheaper(const struct fi_info *all, const struct fi_info *info)
 {
     if (strcmp(info->fabric_attr->prov_name, "tcp;ofi_rxm") != 0)
         return NULL;
     for (; all; all = all->next) {
         const char *name = all->fabric_attr->prov_name;
         if ((strcmp(name, "net") == 0 || strcmp(name, "tcp") == 0) &&
-            all->addr_format == info->addr_format && sk_inner_fits(all, false))
+            all->addr_format == info->addr_format && sk_core_usable(all, false))
             return all;
     }
     return NULL;
 }
 
-static bool any_fits(const struct fi_info *all, bool forced)
+static bool any_usable(const struct fi_info *all, bool forced)
 {
     for (; all; all = all->next)
-        if (sk_inner_fits(all, forced))
+        if (sk_core_usable(all, forced))
             return true;
     return false;
 }
 
-int sk_inner_pick(const char *name, struct fi_info **out)
+int sk_core_list(const char *name, struct fi_info **out)
 {
     static const uint64_t wanted[] = {FI_MSG | FI_RMA, FI_MSG};
     for (int i = 0; i < 2; i++) {
         struct fi_info *all;
         if (list(name, wanted[i], &all) != 0)
             continue;
-        if (any_fits(all, name[0] != 0)) {
+        if (any_usable(all, name[0] != 0)) {
             *out = all;
             return 0;
         }
@@ -103,7 +103,7 @@ int sk_inner_pick(const char *name, struct fi_info **out)
     return -ENODATA;
 }
 
-uint16_t sk_inner_kind(const struct fi_info *info)
+uint16_t sk_core_provider_id(const struct fi_info *info)
 {
     uint32_t hash = info->addr_format;
     for (const char *at = info->fabric_attr->prov_name; *at; at++)
