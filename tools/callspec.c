@@ -81,7 +81,8 @@ sk_call sk_callspec_call(const sk_callspec_args *r, int rank)
                  .machine = s->machine,
                  .slot_bytes = s->slot_bytes,
                  .direct = s->slot_bytes > 0,
-                 .builtin = !s->ordered};
+                 .builtin = !s->ordered,
+                 .chooser = s->chooser};
     switch (s->coll) {
     case SK_BARRIER:
     case SK_NCOLLS:

@@ -13,6 +13,7 @@ typedef struct sk_callspec {
     int64_t elem_size;         /* bytes */
     bool ordered;              /* the operation does not commute */
     const sk_machine *machine; /* NULL: not known */
+    const sk_chooser *chooser; /* of the parts of the call; NULL: algorithms with leaders fail */
     int64_t slot_bytes;        /* of each rank's slot in shared memory; 0: no shared memory */
 } sk_callspec;
 

@@ -155,6 +155,11 @@ int64_t sk_call_elems(const sk_call *c)
     return c->send.count;
 }
 
+bool sk_call_whole(const sk_call *c)
+{
+    return !c->sub;
+}
+
 int64_t sk_call_bytes(const sk_call *c)
 {
     switch (c->coll) {

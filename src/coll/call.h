@@ -67,10 +67,21 @@ typedef struct sk_call {
                    * same on all ranks */
     int leaders; /* ranks of a node that talk to other nodes, for algorithms with leaders; 0: one */
 
+    /* Chooses the algorithms of calls that are parts of this one; see phase/sub.h. Set by select. */
+    const struct sk_chooser *chooser;
+    bool sub; /* this call is such a part */
+
     /* NULL, or `rank`, `root` and the numbers of blocks are new names of the ranks. The blocks
      * themselves stay those of the ranks that have the names. */
     const sk_rename *rename;
 } sk_call;
+
+/* Chooses an algorithm for a call: the rules and the user's settings, which coll does not know.
+ * `choose` returns NULL when there is none. */
+struct sk_algo;
+typedef struct sk_chooser {
+    const struct sk_algo *(*choose)(const struct sk_chooser *x, const sk_call *c);
+} sk_chooser;
 
 /* The same call in new names. */
 sk_call sk_call_renamed(const sk_call *c, const sk_rename *r);
@@ -107,6 +118,9 @@ sk_span sk_recv_block(const sk_call *c, int i);
 sk_span sk_send_elems(const sk_call *c, int64_t first, int64_t n);
 sk_span sk_recv_elems(const sk_call *c, int64_t first, int64_t n);
 int64_t sk_call_elems(const sk_call *c); /* elements of the vector */
+
+/* The call is not a part of another one. */
+bool sk_call_whole(const sk_call *c);
 
 /* Bytes by which an algorithm is chosen: equal on every rank. Meaning: see colls.def. */
 int64_t sk_call_bytes(const sk_call *c);

@@ -189,8 +189,10 @@ static sk_status build(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     return sk_algo_build(p->algo, &named, &p->sched);
 }
 
-static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out)
+static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *call, sk_plan **out)
 {
+    sk_call with_parts = *call, *c = &with_parts;
+    with_parts.chooser = sk_select_chooser(sel);
     sk_plan *p = calloc(1, sizeof *p);
     if (!p)
         return SK_NOMEM;

@@ -1,5 +1,5 @@
-/* select.c: the collectives' own variables, and the walk from forced algorithm over rules to
- * whatever fits. */
+/* select.c: the one place where an algorithm is chosen: the forced one, the first of which a rule
+ * holds, or any that fits. Also for the parts of algorithms with leaders. */
 #include "select/select.h"
 
 #include <inttypes.h>
@@ -17,6 +17,7 @@ static const char *const coll_vars[] = {
     NULL};
 
 struct sk_select {
+    sk_chooser chooser; /* first: see choose_part */
     sk_settings *settings;
     sk_model model;
     bool off[SK_NCOLLS];
@@ -53,6 +54,8 @@ static sk_status take(sk_select *s, const char *entry, char *err, size_t size)
     return SK_OK;
 }
 
+static const sk_algo *choose_part(const sk_chooser *x, const sk_call *c);
+
 sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size)
 {
     sk_status st = SK_NOMEM;
@@ -61,6 +64,7 @@ sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t siz
         snprintf(err, size, "%s", sk_status_text(st));
         goto out;
     }
+    s->chooser.choose = choose_part;
     st = sk_settings_new(env, coll_vars, &s->settings, err, size);
     for (; st == SK_OK && env && *env; env++)
         st = take(s, *env, err, size);
@@ -111,69 +115,81 @@ static const char *refusal(const sk_select *s, const sk_algo *a, const sk_call *
     return NULL;
 }
 
-/* The reason of a choice, put together as the rules are walked. */
-typedef struct reason {
+/* The reason of a choice, put together while the rules are tried. */
+typedef struct choice_reason {
     char refused[64]; /* the first algorithm that could not serve, and why not */
-    char size[160];   /* the last row left out for its size or number of ranks */
-    char need[160];   /* the last row left out for another need */
-} reason;
+    char size[160];   /* the last rule that failed for its size or number of ranks */
+    char kind[160];   /* the last rule that failed for the kind of call */
+} choice_reason;
 
-static void note_refused(reason *r, const sk_algo *a, const char *why)
+static void note_refused(choice_reason *r, const sk_algo *a, const char *why)
 {
     if (!r->refused[0])
         snprintf(r->refused, sizeof r->refused, "%s %s", a->name, why);
 }
 
-static void explain(const reason *r, const sk_rule *rule, const char *holds, sk_choice *out)
+static void explain(const choice_reason *r, const sk_rule *rule, const char *holds, sk_choice *out)
 {
     const char *part[4];
     int n = 0;
     size_t at = 0;
     if (r->refused[0])
         part[n++] = r->refused;
-    if (r->size[0] && !(rule && (rule->bytes || rule->ranks)))
+    if (r->size[0] && !(rule && (rule->from || rule->ranks)))
         part[n++] = r->size;
     if (holds[0])
         part[n++] = holds;
-    if (r->need[0])
-        part[n++] = r->need;
+    if (r->kind[0])
+        part[n++] = r->kind;
     if (n == 0)
         part[n++] = "best for every size and number of ranks";
     for (int i = 0; i < n && at < sizeof out->why; i++)
         at += (size_t)snprintf(out->why + at, sizeof out->why - at, "%s%s", i ? ", " : "", part[i]);
 }
 
-/* False: no row holds. */
-static bool choose_by_rules(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+/* The first rule of the algorithm that holds, or NULL. */
+static const sk_rule *find_rule(const sk_select *s, const sk_algo *a, const sk_call *c,
+                                choice_reason *r, char *why, size_t size)
+{
+    for (int i = 0; i < SK_RULES_MAX; i++) {
+        switch (sk_rule_check(&a->rule[i], s->settings, c, why, size)) {
+        case SK_RULE_HOLDS:
+            return &a->rule[i];
+        case SK_RULE_WRONG_SIZE:
+            snprintf(r->size, sizeof r->size, "%s", why);
+            break;
+        case SK_RULE_WRONG_KIND:
+            snprintf(r->kind, sizeof r->kind, "%s", why);
+            break;
+        case SK_RULE_WRONG_MACHINE:
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* False: no rule holds for an algorithm that can serve the call. */
+static bool choose_by_rules(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
     char why[sizeof out->why];
-    for (const sk_rule *rule = sk_rules(); rule->algo; rule++) {
-        if (rule->coll != c->coll)
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
+        if ((*a)->coll != c->coll)
             continue;
-        bool host = strcmp(rule->algo, SK_RULE_HOST) == 0;
-        const sk_algo *a = host ? NULL : sk_algo_find(c->coll, rule->algo);
-        if (!a && !host)
+        const sk_rule *rule = find_rule(s, *a, c, r, why, sizeof why);
+        const char *no = rule ? refusal(s, *a, c) : NULL;
+        if (no)
+            note_refused(r, *a, no);
+        if (!rule || no)
             continue;
-        sk_rule_result result = sk_rule_check(rule, s->settings, c, why, sizeof why);
-        if (result == SK_WRONG_SIZE)
-            snprintf(r->size, sizeof r->size, "%s", why);
-        if (result == SK_WRONG_KIND)
-            snprintf(r->need, sizeof r->need, "%s", why);
-        if (result != SK_HOLDS)
-            continue;
-        const char *no = host ? NULL : refusal(s, a, c);
-        if (!no) {
-            out->algo = a;
-            explain(r, rule, why, out);
-            return true;
-        }
-        note_refused(r, a, no);
+        out->algo = *a;
+        explain(r, rule, why, out);
+        return true;
     }
     return false;
 }
 
-/* The next best is any algorithm that can. */
-static void choose_any(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+/* The next best is any algorithm that can serve the call. */
+static void choose_any(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if ((*a)->coll != c->coll)
@@ -191,7 +207,7 @@ static void choose_any(const sk_select *s, const sk_call *c, reason *r, sk_choic
 }
 
 /* Neighbourhood collectives: the cheapest of the patterns that were made. */
-static void choose_by_price(const sk_select *s, const sk_call *c, reason *r, sk_choice *out)
+static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
     bool distinct = c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLGATHERV;
     double best = 0, direct = 0;
@@ -221,17 +237,13 @@ static void choose_by_price(const sk_select *s, const sk_call *c, reason *r, sk_
         snprintf(out->why, sizeof out->why, "%s%sno pattern made is cheaper", r->refused, sep);
 }
 
-void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
+/* Forced, by rules, by price, or any. */
+static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
 {
-    reason r = {0};
-    *out = (sk_choice){0};
-    if (!sk_select_serves(s, c->coll)) {
-        bool all = !sk_settings_bool(s->settings, SK_SET_ENABLE);
-        snprintf(out->why, sizeof out->why, "%s=off", all ? "SKEIN" : coll_vars[c->coll]);
-        return;
-    }
+    choice_reason r = {0};
     const sk_algo *forced = s->forced[c->coll];
     const char *no = forced ? refusal(s, forced, c) : NULL;
+    *out = (sk_choice){0};
     if (forced && !no) {
         out->algo = forced;
         snprintf(out->why, sizeof out->why, "%s=%s", coll_vars[c->coll], forced->name);
@@ -245,4 +257,31 @@ void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
         choose_by_price(s, c, &r, out);
     else
         choose_any(s, c, &r, out);
+}
+
+const sk_chooser *sk_select_chooser(const sk_select *s)
+{
+    return &s->chooser;
+}
+
+void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    /* SKEIN_GATHER=off does not concern the gather inside of an alltoall that Skein serves. */
+    if (!c->sub && !sk_select_serves(s, c->coll)) {
+        bool all = !sk_settings_bool(s->settings, SK_SET_ENABLE);
+        *out = (sk_choice){0};
+        snprintf(out->why, sizeof out->why, "%s=off", all ? "SKEIN" : coll_vars[c->coll]);
+        return;
+    }
+    sk_call with_parts = *c;
+    if (!c->chooser)
+        with_parts.chooser = &s->chooser;
+    choose(s, &with_parts, out);
+}
+
+static const sk_algo *choose_part(const sk_chooser *x, const sk_call *c)
+{
+    sk_choice choice;
+    sk_select_choose((const sk_select *)x, c, &choice);
+    return choice.algo;
 }

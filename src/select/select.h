@@ -22,10 +22,14 @@ bool sk_select_serves(const sk_select *s, sk_coll coll);
 /* The algorithm forced by SKEIN_<COLLECTIVE>, or NULL. */
 const sk_algo *sk_select_forced(const sk_select *s, sk_coll coll);
 
+/* The same choice for parts of a call: for sk_call.chooser. Lives as long as `s`. */
+const sk_chooser *sk_select_chooser(const sk_select *s);
+
 typedef struct sk_choice {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
     char why[160];
 } sk_choice;
+/* Sets the chooser for the time of the choice, where the call has none. */
 void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "coll/phase/reduce.h"
 #include "neighbor/neighborhood.h"
-#include "select/rules.h"
 #include "select/select.h"
 
 static const sk_type types[] = {

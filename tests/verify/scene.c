@@ -1,8 +1,10 @@
 #include "scene.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "select/select.h"
 #include "shade.h"
 
 enum {
@@ -291,6 +293,16 @@ static bool is_builtin(const kase *k)
     return coll_reduces(k->coll) && !k->ordered && (k->lay == LAY_PLAIN || k->lay == LAY_HOLES);
 }
 
+/* The rules with default settings, for algorithms that are made of others. */
+static const sk_chooser *default_chooser(void)
+{
+    static sk_select *select;
+    char err[128];
+    if (!select && sk_select_new(NULL, &select, err, sizeof err) != SK_OK)
+        abort();
+    return sk_select_chooser(select);
+}
+
 static bool make_call(scene *sc, int rank)
 {
     const kase *k = &sc->k;
@@ -309,7 +321,8 @@ static bool make_call(scene *sc, int rank)
                    .slot_bytes = k->room,
                    .leaders = k->leaders,
                    .direct = k->direct,
-                   .builtin = is_builtin(k)};
+                   .builtin = is_builtin(k),
+                   .chooser = default_chooser()};
     switch (k->coll) {
     case SK_BARRIER:
     case SK_NCOLLS:

@@ -18,6 +18,7 @@
 enum {
     MAX_RANKS = 1000000,
     MAX_RANKS_OFF_NODE = 4096, /* all ranks are counted, and most have O(p) steps */
+    MAX_PARTS = 8,             /* shown */
     MAX_STEPS = 1 << 22,       /* counted for one algorithm */
 };
 static const int64_t MAX_BYTES = (int64_t)1 << 40; /* times the ranks it still fits an int64_t */
@@ -395,6 +396,59 @@ static sk_status print_machine(const explanation *x)
     return st;
 }
 
+/* Asks the rules, as every build does, and remembers the answers. */
+typedef struct part_recorder {
+    sk_chooser chooser; /* first, so that a pointer to it is one to the recorder */
+    const sk_select *select;
+    struct {
+        sk_coll coll;
+        int nranks;
+        sk_choice choice;
+    } part[MAX_PARTS];
+    int n;
+} part_recorder;
+
+static const sk_algo *record_part(const sk_chooser *chooser, const sk_call *c)
+{
+    part_recorder *r = (part_recorder *)chooser;
+    sk_choice choice;
+    sk_select_choose(r->select, c, &choice);
+    for (int i = 0; i < r->n; i++)
+        if (r->part[i].coll == c->coll && r->part[i].nranks == c->nranks &&
+            r->part[i].choice.algo == choice.algo)
+            return choice.algo;
+    if (r->n < MAX_PARTS) {
+        r->part[r->n].coll = c->coll;
+        r->part[r->n].nranks = c->nranks;
+        r->part[r->n++].choice = choice;
+    }
+    return choice.algo;
+}
+
+/* The calls that the chosen algorithm is made of: with leaders, the phase among them. The ranks of
+ * one node are built, since not all of them lead. */
+static sk_status print_parts(const explanation *x)
+{
+    part_recorder r = {.chooser = {record_part}, .select = x->select};
+    int n = 1, rank = (int)x->rank;
+    const int *ranks = x->machine ? sk_machine_local_ranks(x->machine, rank, &n) : &rank;
+    sk_status st = SK_OK;
+    for (int i = 0; i < n && st == SK_OK; i++) {
+        sk_sched *sched = NULL;
+        sk_call c = sk_callspec_call(x->args, ranks[i]);
+        c.chooser = &r.chooser;
+        if (x->rename)
+            c = sk_call_renamed(&c, x->rename);
+        st = sk_algo_build(x->choice.algo, &c, &sched);
+        sk_sched_free(sched);
+    }
+    for (int i = 0; i < r.n && st == SK_OK; i++)
+        printf("%s %s among %d ranks, %s: %s\n", i ? "        " : "parts   ",
+               sk_coll_name(r.part[i].coll), r.part[i].nranks,
+               r.part[i].choice.algo ? r.part[i].choice.algo->name : "none", r.part[i].choice.why);
+    return st;
+}
+
 static sk_status print_all(const explanation *x)
 {
     const sk_choice *choice = &x->choice;
@@ -409,6 +463,8 @@ static sk_status print_all(const explanation *x)
            choice->algo && choice->algo->about ? choice->algo->about : "");
     printf("because  %s\n", choice->why);
     if (choice->algo)
+        st = print_parts(x);
+    if (st == SK_OK && choice->algo)
         st = print_chosen(x);
     if (st == SK_OK && choice->algo && x->machine)
         st = print_machine(x);
@@ -465,6 +521,7 @@ static int explain(explanation *x, sk_arena *arena)
     sk_status st = sk_select_new(environ, &x->select, err, sizeof err);
     if (st == SK_OK && !read_machine(x))
         return SK_CLI_WRONG;
+    x->spec.chooser = st == SK_OK ? sk_select_chooser(x->select) : NULL;
     x->args = arena ? sk_callspec_args_new(arena, &x->spec) : NULL;
     if (st == SK_OK)
         st = x->args ? choose(x, err, sizeof err) : SK_NOMEM;

@@ -295,12 +295,16 @@ static int64_t scratch(const sk_call *c)
     return sk_scratch_bytes(6, all);
 }
 
-#define LEADERS(COLL)                                                                              \
+/* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
+#define LEADERS(COLL, ...)                                                                         \
     {                                                                                              \
         .name = "leaders", .coll = (COLL),                                                         \
         .about = "blocks together on every node, then among one leader per node; several nodes",   \
-        .fits = fits, .scratch = scratch, .build = build,                                          \
+        .fits = fits, .scratch = scratch, .build = build, .rule = {{__VA_ARGS__}},                 \
     }
 
-const sk_algo sk_allgather_leaders = LEADERS(SK_ALLGATHER);
-const sk_algo sk_allgatherv_leaders = LEADERS(SK_ALLGATHERV);
+const sk_algo sk_allgather_leaders =
+    LEADERS(SK_ALLGATHER, .when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR,
+            .measure = SK_MEASURE_BLOCKS);
+const sk_algo sk_allgatherv_leaders =
+    LEADERS(SK_ALLGATHERV, .when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR);

@@ -223,4 +223,6 @@ const sk_algo sk_alltoall_leaders = {
     .fits = sk_hier_fits,
     .scratch = scratch,
     .build = build,
+    /* Longer blocks cost no more when each goes in its own message. */
+    .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK}},
 };

@@ -74,4 +74,5 @@ const sk_algo sk_barrier_leaders = {
     .about = "meet on every node, then one leader per node with the others; several nodes",
     .fits = sk_hier_fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_NODES}},
 };

@@ -134,4 +134,6 @@ const sk_algo sk_bcast_leaders = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    /* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
+    .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR}},
 };

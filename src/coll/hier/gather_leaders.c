@@ -114,4 +114,6 @@ const sk_algo sk_gather_leaders = {
     .fits = sk_hier_fits,
     .scratch = sk_hier_blocks_scratch,
     .build = build,
+    /* Longer blocks cost no more when each goes in its own message. */
+    .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK}},
 };

@@ -40,10 +40,12 @@ const sk_algo sk_allgather_bruck = {
     .coll = SK_ALLGATHER,
     .about =
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
+    .fits = sk_call_whole, /* it rewrites all blocks at the end, also those of other leaders */
     .scratch = sk_allgather_scratch,
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };
 
 const sk_algo sk_allgatherv_bruck = {
@@ -51,8 +53,10 @@ const sk_algo sk_allgatherv_bruck = {
     .coll = SK_ALLGATHERV,
     .about =
         "hand all data on at doubling distances, then turn it; short blocks, any number of ranks",
+    .fits = sk_call_whole, /* it rewrites all blocks at the end, also those of other leaders */
     .scratch = sk_allgather_scratch,
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

@@ -29,6 +29,9 @@ const sk_algo sk_allgather_doubling = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
+    /* Up to 2 lg p steps where p is no power of two: there Bruck is better, except inside another
+     * algorithm, where it cannot run. */
+    .rule = {{.when = SK_WHEN_POWER_OF_TWO}, {.when = SK_WHEN_SUB}},
 };
 
 const sk_algo sk_allgatherv_doubling = {
@@ -39,4 +42,7 @@ const sk_algo sk_allgatherv_doubling = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
+    /* Up to 2 lg p steps where p is no power of two: there Bruck is better, except inside another
+     * algorithm, where it cannot run. */
+    .rule = {{.when = SK_WHEN_POWER_OF_TWO}, {.when = SK_WHEN_SUB}},
 };

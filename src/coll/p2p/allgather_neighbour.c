@@ -135,6 +135,7 @@ const sk_algo sk_allgather_neighbour = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_EVEN, .from = SK_SET_ALLGATHER_LONG, .measure = SK_MEASURE_BLOCKS}},
 };
 
 const sk_algo sk_allgatherv_neighbour = {
@@ -145,4 +146,5 @@ const sk_algo sk_allgatherv_neighbour = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_EVEN, .from = SK_SET_ALLGATHER_LONG}},
 };

@@ -21,6 +21,7 @@ const sk_algo sk_allgather_ring = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLGATHER_LONG, .measure = SK_MEASURE_BLOCKS}},
 };
 
 const sk_algo sk_allgatherv_ring = {
@@ -30,4 +31,5 @@ const sk_algo sk_allgatherv_ring = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLGATHER_LONG}},
 };

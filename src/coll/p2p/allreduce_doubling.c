@@ -77,4 +77,5 @@ const sk_algo sk_allreduce_doubling = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

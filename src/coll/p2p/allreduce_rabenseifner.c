@@ -46,4 +46,5 @@ const sk_algo sk_allreduce_rabenseifner = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLREDUCE_LONG}},
 };

@@ -57,4 +57,6 @@ const sk_algo sk_allreduce_ring = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
+    /* On several nodes every vector that is too long for leaders. */
+    .rule = {{.when = SK_WHEN_NODES}, {.when = SK_WHEN_ANY, .from = SK_SET_ALLREDUCE_RING}},
 };

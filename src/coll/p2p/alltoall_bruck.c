@@ -74,4 +74,5 @@ const sk_algo sk_alltoall_bruck = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_TINY, .measure = SK_MEASURE_MATRIX}},
 };

@@ -42,4 +42,5 @@ const sk_algo sk_alltoall_doubling = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

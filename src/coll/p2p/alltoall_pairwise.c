@@ -11,13 +11,17 @@ static void build(sk_sched *s, const sk_call *c)
     sk_alltoall_by_exchange(s, c, 1);
 }
 
-#define PAIRWISE(COLL)                                                                             \
+/* Doubling sends n p bytes, Bruck n/2 lg p, the others n in p - 1 steps (4.5). */
+#define PAIRWISE(COLL, ...)                                                                        \
     {                                                                                              \
         .name = "pairwise", .coll = (COLL),                                                        \
         .about = "send to rank me+i, receive from rank me-i, one after the other; long blocks",    \
-        .scratch = sk_alltoall_sends_scratch, .build = build,                                      \
+        .scratch = sk_alltoall_sends_scratch, .build = build, .rule = {{__VA_ARGS__}},             \
     }
 
-const sk_algo sk_alltoall_pairwise = PAIRWISE(SK_ALLTOALL);
-const sk_algo sk_alltoallv_pairwise = PAIRWISE(SK_ALLTOALLV);
-const sk_algo sk_alltoallw_pairwise = PAIRWISE(SK_ALLTOALLW);
+const sk_algo sk_alltoall_pairwise =
+    PAIRWISE(SK_ALLTOALL, .when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_LONG);
+const sk_algo sk_alltoallv_pairwise =
+    PAIRWISE(SK_ALLTOALLV, .when = SK_WHEN_ANY, .ranks = SK_SET_ALLTOALLV_RANKS);
+const sk_algo sk_alltoallw_pairwise =
+    PAIRWISE(SK_ALLTOALLW, .when = SK_WHEN_ANY, .ranks = SK_SET_ALLTOALLV_RANKS);

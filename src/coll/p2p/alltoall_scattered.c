@@ -15,13 +15,14 @@ static void build(sk_sched *s, const sk_call *c)
     sk_alltoall_by_exchange(s, c, WINDOW);
 }
 
-#define SCATTERED(COLL)                                                                            \
+#define SCATTERED(COLL, ...)                                                                       \
     {                                                                                              \
         .name = "scattered", .coll = (COLL),                                                       \
         .about = "send to all and receive from all at once, 32 at a time; medium blocks",          \
-        .scratch = sk_alltoall_sends_scratch, .build = build,                                      \
+        .scratch = sk_alltoall_sends_scratch, .build = build, .rule = {{__VA_ARGS__}},             \
     }
 
-const sk_algo sk_alltoall_scattered = SCATTERED(SK_ALLTOALL);
-const sk_algo sk_alltoallv_scattered = SCATTERED(SK_ALLTOALLV);
-const sk_algo sk_alltoallw_scattered = SCATTERED(SK_ALLTOALLW);
+const sk_algo sk_alltoall_scattered =
+    SCATTERED(SK_ALLTOALL, .when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_SHORT);
+const sk_algo sk_alltoallv_scattered = SCATTERED(SK_ALLTOALLV, .when = SK_WHEN_ANY);
+const sk_algo sk_alltoallw_scattered = SCATTERED(SK_ALLTOALLW, .when = SK_WHEN_ANY);

@@ -30,4 +30,5 @@ const sk_algo sk_barrier_dissemination = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

@@ -22,4 +22,5 @@ const sk_algo sk_bcast_binomial = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

@@ -31,4 +31,6 @@ const sk_algo sk_bcast_scatter_doubling = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    /* A tree moves n lg p bytes, scatter and allgather 2n: that pays from lg p > 2 on (4.3). */
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_BCAST_LONG, .ranks = SK_SET_BCAST_LONG_RANKS}},
 };

@@ -45,4 +45,5 @@ const sk_algo sk_gather_binomial = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_blocks,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

@@ -67,4 +67,5 @@ const sk_algo sk_reduce_binomial = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

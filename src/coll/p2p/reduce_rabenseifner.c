@@ -37,4 +37,6 @@ const sk_algo sk_reduce_rabenseifner = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    /* 4.1 takes the tree at every size; measured on one node it wins up to 256 KB. */
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_REDUCE_LONG}},
 };

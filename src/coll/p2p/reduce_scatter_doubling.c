@@ -89,6 +89,7 @@ const sk_algo sk_reduce_scatter_doubling = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };
 
 const sk_algo sk_reduce_scatter_block_doubling = {
@@ -99,4 +100,5 @@ const sk_algo sk_reduce_scatter_block_doubling = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

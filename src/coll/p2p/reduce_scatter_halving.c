@@ -159,6 +159,10 @@ const sk_algo sk_reduce_scatter_halving = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */
+    .rule = {{.when = SK_WHEN_COMMUTES,
+              .from = SK_SET_REDUCE_SCATTER_LONG,
+              .formula = sk_reduce_scatter_cutoff}},
 };
 
 const sk_algo sk_reduce_scatter_block_halving = {
@@ -170,4 +174,8 @@ const sk_algo sk_reduce_scatter_block_halving = {
     .build = build,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
+    /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */
+    .rule = {{.when = SK_WHEN_COMMUTES,
+              .from = SK_SET_REDUCE_SCATTER_LONG,
+              .formula = sk_reduce_scatter_cutoff}},
 };

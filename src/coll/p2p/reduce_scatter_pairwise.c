@@ -54,6 +54,10 @@ const sk_algo sk_reduce_scatter_pairwise = {
     .about = "each block straight to its rank; long vectors",
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_REDUCE_SCATTER_PAIRS},
+             {.when = SK_WHEN_ORDERED,
+              .from = SK_SET_REDUCE_SCATTER_LONG,
+              .formula = sk_reduce_scatter_cutoff}},
 };
 
 const sk_algo sk_reduce_scatter_block_pairwise = {
@@ -62,4 +66,8 @@ const sk_algo sk_reduce_scatter_block_pairwise = {
     .about = "each block straight to its rank; long vectors",
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_REDUCE_SCATTER_PAIRS},
+             {.when = SK_WHEN_ORDERED,
+              .from = SK_SET_REDUCE_SCATTER_LONG,
+              .formula = sk_reduce_scatter_cutoff}},
 };

@@ -28,6 +28,7 @@ const sk_algo sk_scan_doubling = {
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ANY}},
 };
 
 const sk_algo sk_exscan_doubling = {
@@ -36,4 +37,5 @@ const sk_algo sk_exscan_doubling = {
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

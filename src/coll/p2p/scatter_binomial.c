@@ -46,4 +46,5 @@ const sk_algo sk_scatter_binomial = {
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_blocks,
+    .rule = {{.when = SK_WHEN_ANY}},
 };

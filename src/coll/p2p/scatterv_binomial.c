@@ -64,8 +64,11 @@ const sk_algo sk_scatterv_binomial = {
     .name = "binomial",
     .coll = SK_SCATTERV,
     .about = "small blocks down a binomial tree with their sizes, large ones direct; short blocks",
+    .fits = sk_call_whole, /* packets belong to a whole schedule */
     .scratch = sk_ride_scratch,
     .build = build,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message, /* sizes are not known to all */
+    /* Only the root knows the sizes, so only p can decide. */
+    .rule = {{.when = SK_WHEN_ANY, .ranks = SK_SET_SCATTERV_RANKS}},
 };

@@ -22,6 +22,9 @@ int64_t sk_block_count(const sk_call *c, int i);
  * of scratch, which is filled in a round of its own. */
 sk_span sk_blocks_input(sk_sched *s, const sk_call *c);
 
+/* Bytes from which reduce_scatter no longer sends whole vectors, on p ranks. */
+int64_t sk_reduce_scatter_cutoff(int p);
+
 /* Upper bound of the scratch that `vectors` vectors of n elements of the call's type take. */
 int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n);
 

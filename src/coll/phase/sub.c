@@ -10,7 +10,9 @@ sk_call sk_sub_call(const sk_call *c, sk_coll coll, const sk_team *t)
                      .ordered = c->ordered,
                      .builtin = c->builtin,
                      .types = c->types,
-                     .ntypes = c->ntypes};
+                     .ntypes = c->ntypes,
+                     .chooser = c->chooser,
+                     .sub = true};
 }
 
 sk_side sk_sub_side(const sk_call *c, sk_span s)
@@ -21,43 +23,9 @@ sk_side sk_sub_side(const sk_call *c, sk_span s)
     return (sk_side){.count = s.len / t->size, .type = s.type};
 }
 
-/* From this many bytes on this many members on; the first row that holds. */
-static const struct choice {
-    sk_coll coll;
-    int64_t bytes;
-    int members;
-    bool commutes; /* for operations that do */
-    const char *algo;
-} choices[] = {
-    {SK_BARRIER, 0, 0, false, "dissemination"},
-    {SK_BCAST, 12 << 10, 8, false, "scatter-doubling"},
-    {SK_BCAST, 0, 0, false, "binomial"},
-    {SK_SCATTER, 8 << 10, 0, false, "linear"},
-    {SK_SCATTER, 0, 0, false, "binomial"},
-    {SK_SCATTERV, 0, 0, false, "linear"},
-    {SK_GATHER, 8 << 10, 0, false, "linear"},
-    {SK_GATHER, 0, 0, false, "binomial"},
-    {SK_GATHERV, 0, 0, false, "linear"},
-    {SK_ALLGATHERV, 512 << 10, 0, false, "ring"},
-    {SK_ALLGATHERV, 0, 0, false, "doubling"}, /* never bruck: it writes blocks that are there */
-    {SK_ALLTOALLV, 0, 32, false, "pairwise"},
-    {SK_ALLTOALLV, 0, 0, false, "scattered"},
-    {SK_REDUCE, 128 << 10, 0, false, "rabenseifner"},
-    {SK_REDUCE, 0, 0, false, "binomial"},
-    {SK_ALLREDUCE, 8 << 20, 0, true, "ring"},
-    {SK_ALLREDUCE, 2 << 10, 0, false, "rabenseifner"},
-    {SK_ALLREDUCE, 0, 0, false, "doubling"},
-};
-
 const sk_algo *sk_sub_choose(const sk_call *call)
 {
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        const struct choice *x = &choices[i];
-        if (x->coll == call->coll && sk_call_bytes(call) >= x->bytes &&
-            call->nranks >= x->members && !(x->commutes && call->ordered))
-            return sk_algo_find(x->coll, x->algo);
-    }
-    return NULL;
+    return call->chooser ? call->chooser->choose(call->chooser, call) : NULL;
 }
 
 int64_t sk_sub_scratch(const sk_call *call)

@@ -88,6 +88,7 @@ static int64_t scratch(const sk_call *c)
         .name = "shm", .coll = (COLL),                                                             \
         .about = "all blocks through shared memory to all, in chunks; one node",                   \
         .fits = sk_intra_fits, .scratch = scratch, .build = build,                                 \
+        .rule = {{.when = SK_WHEN_ONE_NODE}},                                                      \
     }
 
 const sk_algo sk_allgather_shm = SHARED(SK_ALLGATHER);

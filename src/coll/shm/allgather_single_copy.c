@@ -34,6 +34,7 @@ static int64_t scratch(const sk_call *c)
         .name = "single-copy", .coll = (COLL),                                                     \
         .about = "all read the blocks in each other's memory; one node, long blocks",              \
         .fits = sk_single_copy_fits, .scratch = scratch, .build = build,                           \
+        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},                          \
     }
 
 const sk_algo sk_allgather_single_copy = SINGLE_COPY(SK_ALLGATHER);

@@ -30,4 +30,5 @@ const sk_algo sk_allreduce_shm = {
     .about = "vectors in shared memory, every rank combines a part; one node",
     .fits = fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -59,4 +59,5 @@ const sk_algo sk_alltoall_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

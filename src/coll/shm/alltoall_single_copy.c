@@ -35,4 +35,9 @@ const sk_algo sk_alltoall_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    /* Two copies are faster than one by the kernel, but not far beyond all caches. */
+    .rule = {{.when = SK_WHEN_ONE_NODE,
+              .from = SK_SET_ALLTOALL_SINGLE_COPY,
+              .measure = SK_MEASURE_MATRIX},
+             {.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
 };

@@ -32,7 +32,7 @@ static void build(sk_sched *s, const sk_call *c)
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL), .about = "through shared memory; one node", .fits = fits,   \
-        .build = build,                                                                            \
+        .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                                      \
     }
 
 const sk_algo sk_alltoallv_shm = SHARED(SK_ALLTOALLV);

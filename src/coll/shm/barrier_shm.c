@@ -17,4 +17,5 @@ const sk_algo sk_barrier_shm = {
     .about = "all say in shared memory that they have come; one node",
     .fits = sk_intra_fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -46,4 +46,5 @@ const sk_algo sk_bcast_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -34,4 +34,5 @@ const sk_algo sk_bcast_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
 };

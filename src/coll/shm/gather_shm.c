@@ -81,4 +81,5 @@ const sk_algo sk_gather_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

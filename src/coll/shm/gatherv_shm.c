@@ -38,4 +38,5 @@ const sk_algo sk_gatherv_shm = {
     .about = "through shared memory; one node",
     .fits = fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -75,7 +75,7 @@ static void build(sk_sched *s, const sk_call *c)
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines its block; one node",              \
-        .fits = fits, .build = build,                                                              \
+        .fits = fits, .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                        \
     }
 
 const sk_algo sk_reduce_scatter_shm = SHARED(SK_REDUCE_SCATTER);

@@ -32,4 +32,5 @@ const sk_algo sk_reduce_shm = {
     .about = "vectors in shared memory, combined by the root or, long ones, by all; one node",
     .fits = fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -131,7 +131,7 @@ static void build(sk_sched *s, const sk_call *c)
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines those below it; one node",         \
-        .fits = fits, .build = build,                                                              \
+        .fits = fits, .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                        \
     }
 
 const sk_algo sk_scan_shm = SHARED(SK_SCAN);

@@ -65,4 +65,5 @@ const sk_algo sk_scatter_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

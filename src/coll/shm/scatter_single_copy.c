@@ -36,4 +36,9 @@ const sk_algo sk_scatter_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    /* The root alone copies all blocks in. When they exceed the caches, single copy is faster. */
+    .rule = {{.when = SK_WHEN_ONE_NODE,
+              .from = SK_SET_SCATTER_SINGLE_COPY,
+              .measure = SK_MEASURE_BLOCKS},
+             {.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
 };

@@ -55,4 +55,5 @@ const sk_algo sk_scatterv_shm = {
     .about = "through shared memory; one node",
     .fits = fits,
     .build = build,
+    .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -135,7 +135,7 @@ static void build_single_copy(sk_sched *s, const sk_call *c)
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "through memory that node mates share; all neighbours on one node",               \
-        .fits = fits_shared, .build = build_shared,                                                \
+        .fits = fits_shared, .build = build_shared, .rule = {{.when = SK_WHEN_ONE_NODE}},          \
     }
 
 #define SINGLE_COPY(COLL)                                                                          \
@@ -143,6 +143,7 @@ static void build_single_copy(sk_sched *s, const sk_call *c)
         .name = "single-copy", .coll = (COLL),                                                     \
         .about = "node mates read each other's buffers; long blocks, all neighbours on one node",  \
         .fits = fits_single_copy, .scratch = scratch_single_copy, .build = build_single_copy,      \
+        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},                          \
     }
 
 const sk_algo sk_neighbor_allgather_shm = SHARED(SK_NEIGHBOR_ALLGATHER);
