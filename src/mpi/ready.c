@@ -21,7 +21,7 @@ void sk_ready_make(sk_ready *x, const sk_comm *c, const sk_asked *asked, MPI_Op 
     if (x->scratch | x->packets | v->max_transfers)
         x->room = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
     if (v->nturns)
-        sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->sign);
+        sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)

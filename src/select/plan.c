@@ -1,4 +1,4 @@
-/* plan.c: the plan cache: a hash table of call shapes with a list in order of last use. */
+/* plan.c: the plan cache: a hash table by call, and a list in the order of last use. */
 #include "select/plan.h"
 
 #include <stdlib.h>
@@ -7,21 +7,21 @@
 #include "neighbor/neighborhood.h"
 #include "select/renames.h"
 
-typedef struct entry {
-    struct entry *chain;         /* same bucket */
-    struct entry *newer, *older; /* by last use */
+typedef struct plan_entry {
+    struct plan_entry *chain;         /* same bucket */
+    struct plan_entry *newer, *older; /* by last use */
     sk_plan *plan;
     uint64_t hash;
     size_t nwords;
     int64_t key[];
-} entry;
+} plan_entry;
 
 struct sk_plans {
-    entry **bucket;
+    plan_entry **bucket;
     size_t nbuckets; /* a power of two */
-    entry *newest, *oldest;
+    plan_entry *newest, *oldest;
     int64_t n, cap;
-    int64_t *key; /* room for the key of the call at hand */
+    int64_t *key; /* of the call that is looked up */
     size_t key_cap;
     sk_renames renames;
     sk_plans_stats stats;
@@ -50,7 +50,7 @@ sk_plans *sk_plans_new(int64_t cap)
     while ((int64_t)ps->nbuckets < ps->cap && ps->nbuckets < 4096)
         ps->nbuckets *= 2;
     ps->key_cap = 64;
-    ps->bucket = calloc(ps->nbuckets, sizeof(entry *));
+    ps->bucket = calloc(ps->nbuckets, sizeof(plan_entry *));
     ps->key = malloc(ps->key_cap * sizeof *ps->key);
     if (!ps->bucket || !ps->key) {
         sk_plans_free(ps);
@@ -63,7 +63,7 @@ void sk_plans_free(sk_plans *ps)
 {
     if (!ps)
         return;
-    for (entry *e = ps->newest, *next; e; e = next) {
+    for (plan_entry *e = ps->newest, *next; e; e = next) {
         next = e->older;
         sk_plan_release(e->plan);
         free(e);
@@ -79,7 +79,10 @@ sk_plans_stats sk_plans_count(const sk_plans *ps)
     return ps->stats;
 }
 
-/* ---- the key: every word of the call that a builder may read ---- */
+/* ---- the key ----
+ * Everything of a call that the choice or a builder reads, with two exceptions. Settings are fixed
+ * for the life of a process. The machine of a communicator becomes known once and never changes, so
+ * whether it is known is enough. */
 
 static int64_t *put_type(int64_t *k, const sk_type *t)
 {
@@ -109,12 +112,12 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 
 static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
 {
-    size_t most = 16;
-    size_t slots = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
+    size_t most = 16; /* without arrays: 4 words, and 6 for each side */
+    size_t blocks = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
-        most += 2 * slots;
+        most += 2 * blocks;
     if (c->send.types || c->recv.types)
-        most += 4 * slots;
+        most += 4 * blocks;
     if (most > ps->key_cap) {
         int64_t *key = realloc(ps->key, most * sizeof *key);
         if (!key)
@@ -124,7 +127,9 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     }
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 16 | (int64_t)c->coll << 5 | (c->machine != NULL) << 4 |
-           (c->slot_bytes > 0) << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
+           c->direct << 3 | c->builtin << 2 | c->in_place << 1 | c->ordered;
+    *k++ = c->slot_bytes;
+    *k++ = c->leaders;
     if (c->neighborhood)
         *k++ = sk_neighborhood_of(c)->version;
     if (c->coll != SK_BARRIER) {
@@ -149,13 +154,13 @@ static uint64_t hash_words(const int64_t *k, size_t n)
 
 /* ---- the list by last use, and the table ---- */
 
-static void unlink_entry(sk_plans *ps, entry *e)
+static void unlink_entry(sk_plans *ps, plan_entry *e)
 {
     *(e->newer ? &e->newer->older : &ps->newest) = e->older;
     *(e->older ? &e->older->newer : &ps->oldest) = e->newer;
 }
 
-static void push_newest(sk_plans *ps, entry *e)
+static void push_newest(sk_plans *ps, plan_entry *e)
 {
     e->newer = NULL;
     e->older = ps->newest;
@@ -165,8 +170,8 @@ static void push_newest(sk_plans *ps, entry *e)
 
 static void evict_oldest(sk_plans *ps)
 {
-    entry *e = ps->oldest;
-    entry **at = &ps->bucket[e->hash & (ps->nbuckets - 1)];
+    plan_entry *e = ps->oldest;
+    plan_entry **at = &ps->bucket[e->hash & (ps->nbuckets - 1)];
     while (*at != e)
         at = &(*at)->chain;
     *at = e->chain;
@@ -177,7 +182,7 @@ static void evict_oldest(sk_plans *ps)
     ps->stats.evicted++;
 }
 
-/* The schedule of the chosen algorithm, for other names of the ranks where these are better. */
+/* The schedule of the chosen algorithm, with the ranks renamed where that is better. */
 static sk_status build(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan *p)
 {
     const sk_rename *r = NULL;
@@ -207,7 +212,7 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
     atomic_init(&p->holders, 1);
     sk_status st = p->algo ? build(ps, sel, c, p) : SK_OK;
     int64_t agreed[] = {p->algo_index, p->bytes, c->root};
-    p->sign = (uint32_t)hash_words(agreed, 3);
+    p->signature = (uint32_t)hash_words(agreed, 3);
     if (st == SK_OK && p->algo && c->machine)
         p->off = sk_sched_off_node(p->sched, c->machine, c->rank);
     if (st == SK_OK)
@@ -223,8 +228,8 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     if (!make_key(ps, c, &n))
         return SK_NOMEM;
     uint64_t hash = hash_words(ps->key, n);
-    entry **bucket = &ps->bucket[hash & (ps->nbuckets - 1)];
-    for (entry *e = *bucket; e; e = e->chain)
+    plan_entry **bucket = &ps->bucket[hash & (ps->nbuckets - 1)];
+    for (plan_entry *e = *bucket; e; e = e->chain)
         if (e->hash == hash && e->nwords == n && !memcmp(e->key, ps->key, n * sizeof *e->key)) {
             if (e != ps->newest) {
                 unlink_entry(ps, e);
@@ -234,7 +239,7 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
             return SK_OK;
         }
 
-    entry *e = calloc(1, sizeof *e + n * sizeof *e->key);
+    plan_entry *e = calloc(1, sizeof *e + n * sizeof *e->key);
     if (!e)
         return SK_NOMEM;
     sk_status st = make_plan(ps, sel, c, &e->plan);

@@ -1,6 +1,6 @@
-/* plan.h: a schedule with its algorithm, kept so that the next call of the same shape builds
- * nothing. One sk_plans per communicator; the caller sees to it that one thread at a time uses it.
- * A plan lives until the last holder lets go, also after it was evicted. */
+/* plan.h: the plan cache. A plan is a schedule with its algorithm, kept so that the next call with the
+ * same arguments builds nothing. Each communicator has one sk_plans; only one thread may use it at a
+ * time. A plan is reference counted: it outlives its eviction until the last holder releases it. */
 #ifndef SK_PLAN_H
 #define SK_PLAN_H
 
@@ -10,13 +10,13 @@
 #include "select/select.h"
 
 typedef struct sk_plan {
-    const sk_algo *algo; /* NULL: the host MPI serves this shape */
+    const sk_algo *algo; /* NULL: the host MPI serves the call */
     int algo_index;      /* in the table */
     sk_sched *sched;     /* NULL when algo is */
     int64_t bytes;       /* sk_call_bytes of the call */
-    uint32_t sign;       /* of what ranks must agree on; the same on all, if they do */
+    uint32_t signature;  /* hash of what all ranks must agree on */
     sk_off_node off;     /* what this rank sends to other nodes, when these are known */
-    bool plain;          /* neighbours: chosen is what any MPI does, a message per edge */
+    bool plain;          /* neighbours: one message per edge, as any MPI does it */
     char why[sizeof((sk_choice *)0)->why];
     atomic_int holders;
 } sk_plan;
@@ -26,11 +26,11 @@ void sk_plan_release(sk_plan *p);
 
 typedef struct sk_plans sk_plans;
 
-sk_plans *sk_plans_new(int64_t cap); /* most plans kept, at least 1; NULL: out of memory */
+sk_plans *sk_plans_new(int64_t cap); /* at most `cap` plans, at least 1; NULL: out of memory */
 void sk_plans_free(sk_plans *ps);
 
-/* The plan of a call: found, or chosen and built. The plan is borrowed: valid until the next call
- * on this sk_plans, unless held. *out is set on success only. */
+/* The plan of a call, from the cache or newly chosen and built. It is borrowed: without sk_plan_hold it
+ * is valid until the next call on this sk_plans. *out is set on success only. */
 sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out);
 
 typedef struct sk_plans_stats {

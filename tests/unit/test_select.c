@@ -193,12 +193,52 @@ static void unknown_algorithms_are_answered_with_the_nearest(void **state)
     assert_string_equal(err, "unknown setting SKEIN_BCST; did you mean SKEIN_BCAST?");
 }
 
-static void every_rule_names_an_algorithm(void **state)
+/* An algorithm without a machine and without a bound is the choice of last resort. */
+static void every_collective_has_an_algorithm_for_every_call(void **state)
 {
     (void)state;
-    for (const sk_rule *r = sk_rules(); r->algo; r++)
-        if (!sk_algo_find(r->coll, r->algo))
-            fail_msg("no algorithm %s for %s", r->algo, sk_coll_name(r->coll));
+    for (int coll = 0; coll < SK_NEIGHBOR_ALLGATHER; coll++) {
+        bool any = false;
+        for (const sk_algo *const *a = sk_algos(); *a; a++)
+            for (int i = 0; i < SK_RULES_MAX; i++) {
+                const sk_rule *r = &(*a)->rule[i];
+                any |= (int)(*a)->coll == coll && r->when == SK_WHEN_ANY && !r->from && !r->below &&
+                       !r->ranks;
+            }
+        if (!any)
+            fail_msg("no algorithm for every %s", sk_coll_name((sk_coll)coll));
+    }
+}
+
+/* The phase among leaders asks the same rules, and obeys the same settings. */
+static void parts_of_a_call_are_chosen_by_the_same_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry;
+        sk_coll coll;
+        int nranks;
+        int64_t bytes;
+        const char *algo;
+    } cases[] = {
+        {"", SK_BCAST, 8, 12288, "scatter-doubling"},
+        {"SKEIN_BCAST_LONG=64K", SK_BCAST, 8, 12288, "binomial"},
+        {"", SK_ALLREDUCE, 15, 2048, "rabenseifner"},
+        {"SKEIN_ALLREDUCE=ring", SK_ALLREDUCE, 15, 2048, "ring"},
+        {"SKEIN_ALLREDUCE=leaders", SK_ALLREDUCE, 15, 8, "doubling"}, /* does not fit a part */
+        {"SKEIN_ALLREDUCE=off", SK_ALLREDUCE, 15, 8, "doubling"},
+        {"", SK_ALLGATHERV, 15, 150, "doubling"}, /* bruck cannot be a part */
+        {"", SK_GATHERV, 64, 0, "linear"},        /* nor can what sends packets */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_call c = call(cases[i].coll, cases[i].nranks, cases[i].bytes);
+        c.sub = true;
+        chooses_call(cases[i].entry, c, cases[i].algo, NULL);
+        sk_select *s = with(cases[i].entry);
+        const sk_chooser *x = sk_select_chooser(s);
+        assert_string_equal(x->choose(x, &c)->name, cases[i].algo);
+        sk_select_free(s);
+    }
 }
 
 /* Ranks that disagree would hang: nothing that differs between ranks may show in the choice. */
@@ -273,7 +313,8 @@ int main(void)
         cmocka_unit_test(off_leaves_calls_to_the_host),
         cmocka_unit_test(scratch_above_the_cap_takes_another_algorithm),
         cmocka_unit_test(unknown_algorithms_are_answered_with_the_nearest),
-        cmocka_unit_test(every_rule_names_an_algorithm),
+        cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
+        cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(every_rank_chooses_the_same),
         cmocka_unit_test(neighbours_take_the_cheapest_pattern),
     };
