@@ -44,7 +44,7 @@ refused match_bench_refuses_what_has_no_meaning '--order has no meaning with --s
 refused match_bench_refuses_words 'is no option' fds
 refused match_bench_wants_a_value '--trace needs a value' --trace
 bench --help
-check match_bench_helps $? 0 '--transport LIST'
+check match_bench_helps $? 0 '--transport=LIST'
 
 engines=$("$skein" bench match --stream radix --ranks 16 --steps 1 --rounds 1 2>/dev/null |
     awk '$1 == "engine" { on = 1; next } on && NF { n++ } END { print n + 0 }')
@@ -82,10 +82,10 @@ quick="--rounds 2 --seconds 1"
     rows match_bench_gives_up_what_takes_too_long 1 26 'too long' --engine list --depth 400000 \
         --order reverse --wild 0 --side posted $quick
 }
-# list looks at (depth + 1) / 2 items for a match in reverse order, whatever the machine.
+# list traverses (depth + 1) / 2 items for a match in reverse order, on every machine.
 bench --engine list --depth 99 --order reverse --side unexpected --wild 100 $quick
 awk '$1 == 99 && $2 == "list" && $6 == 50 { found = 1 } END { exit !found }' "$tmp/out" &&
-    ok match_bench_counts_what_is_looked_at || fail match_bench_counts_what_is_looked_at "$(tail -n 1 "$tmp/out")"
+    ok match_bench_counts_traversals || fail match_bench_counts_traversals "$(tail -n 1 "$tmp/out")"
 
 bench --trace "$tmp/nothing"
 check match_bench_names_a_missing_trace $? 1 'nothing: No such file'

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/match/contest.h"
-#include "bench/match/kinds.h"
+#include "bench/match/compare.h"
+#include "lab/match/app.h"
 
 /* Room for the stream of an application; freed by the caller. */
 static sk_stream app(const char *name, uint32_t nranks, int steps)
@@ -18,21 +18,21 @@ static sk_stream app(const char *name, uint32_t nranks, int steps)
     return s;
 }
 
-static sk_played play(const sk_stream *s, const char *engine)
+static sk_replay_result play(const sk_stream *s, const char *engine)
 {
-    sk_player *p;
-    sk_played played;
+    sk_replay *p;
+    sk_replay_result played;
     sk_match_config config = {0};
-    assert_int_equal(sk_player_new(s, &p), SK_OK);
-    assert_int_equal(sk_player_run(p, engine, &config, INFINITY, &played), SK_OK);
+    assert_int_equal(sk_replay_new(s, &p), SK_OK);
+    assert_int_equal(sk_replay_run(p, engine, &config, INFINITY, &played), SK_OK);
     assert_true(played.complete);
-    sk_player_free(p);
+    sk_replay_free(p);
     return played;
 }
 
 static uint64_t traversals(const sk_match_stats *s)
 {
-    return sk_tally_of(s, true).traversals + sk_tally_of(s, false).traversals;
+    return sk_search_sums_of(s, true).traversals + sk_search_sums_of(s, false).traversals;
 }
 
 static bool there(const char *engine)
@@ -47,13 +47,13 @@ static bool there(const char *engine)
 static void assert_agreed(const sk_stream *s)
 {
     char err[256] = "";
-    sk_contest k = {.rounds = 2, .limit = INFINITY, .seconds = 60};
-    for (int i = 0; sk_engine_name(i) && k.n < SK_CONTEST_MAX; i++)
+    sk_comparison k = {.rounds = 2, .limit = INFINITY, .seconds = 60};
+    for (int i = 0; sk_engine_name(i) && k.n < SK_COMPARE_MAX; i++)
         k.c[k.n++].engine = sk_engine_name(i);
-    assert_int_equal(sk_contest_run(&k, s, err, sizeof err), SK_OK);
-    assert_false(sk_contest_wrong(&k));
+    assert_int_equal(sk_compare_run(&k, s, err, sizeof err), SK_OK);
+    assert_false(sk_compare_wrong(&k));
     for (int i = 0; i < k.n; i++) {
-        assert_int_equal(k.c[i].fate, SK_FATE_RAN);
+        assert_int_equal(k.c[i].state, SK_COMPARE_OK);
         assert_int_equal(k.c[i].rounds, 2);
         assert_true(k.c[i].ns > 0 && k.c[i].ratio.mid > 0);
     }
@@ -76,12 +76,12 @@ static void streams_are_the_same_every_time(void **state)
 
 static void every_message_of_an_application_meets_its_receive(void **state)
 {
-    static const uint32_t ranks[] = {SK_APP_RANKS, 9, 100, 1024};
+    static const uint32_t ranks[] = {SK_APP_MIN_RANKS, 9, 100, 1024};
     (void)state;
     for (int i = 0; sk_app_get(i); i++)
         for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
             sk_stream s = app(sk_app_get(i)->name, ranks[k], 3);
-            sk_played p = play(&s, "list");
+            sk_replay_result p = play(&s, "list");
             assert_int_equal(2 * p.matches, s.n);
             assert_int_equal(p.stats.length[SK_POSTED] + p.stats.length[SK_UNEXPECTED], 0);
             for (size_t o = 0; o < s.n; o++) {
@@ -107,7 +107,7 @@ static void too_few_ranks_are_refused(void **state)
 {
     sk_stream s;
     (void)state;
-    assert_int_equal(sk_stream_app(sk_app_get(0), SK_APP_RANKS - 1, 1, 1, &s), SK_BADARG);
+    assert_int_equal(sk_stream_app(sk_app_get(0), SK_APP_MIN_RANKS - 1, 1, 1, &s), SK_BADARG);
     assert_null(sk_app_find("no such program"));
 }
 
@@ -117,11 +117,11 @@ static void radix_has_short_queues(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         sk_stream s = app("radix", ranks[i], 0);
-        sk_played p = play(&s, "list");
+        sk_replay_result p = play(&s, "list");
         assert_in_range(p.stats.max_length[SK_POSTED], 2, 10);
         assert_in_range(p.stats.max_length[SK_UNEXPECTED], 2, 10);
-        assert_true(sk_tally_of(&p.stats, true).searches * 50 <
-                    sk_tally_of(&p.stats, false).searches);
+        assert_true(sk_search_sums_of(&p.stats, true).searches * 50 <
+                    sk_search_sums_of(&p.stats, false).searches);
         sk_stream_free(&s);
     }
 }
@@ -130,8 +130,9 @@ static void nbody_is_mostly_point_to_point(void **state)
 {
     (void)state;
     sk_stream s = app("nbody", 512, 20);
-    sk_played p = play(&s, "list");
-    assert_true(sk_tally_of(&p.stats, true).searches > 5 * sk_tally_of(&p.stats, false).searches);
+    sk_replay_result p = play(&s, "list");
+    assert_true(sk_search_sums_of(&p.stats, true).searches >
+                5 * sk_search_sums_of(&p.stats, false).searches);
     assert_true(p.stats.max_length[SK_POSTED] > 100);
     sk_stream_free(&s);
 }
@@ -140,8 +141,9 @@ static void miniamr_is_mostly_allreduce(void **state)
 {
     (void)state;
     sk_stream s = app("miniamr", 512, 40);
-    sk_played p = play(&s, "list");
-    uint64_t all = sk_tally_of(&p.stats, true).searches + sk_tally_of(&p.stats, false).searches,
+    sk_replay_result p = play(&s, "list");
+    uint64_t all = sk_search_sums_of(&p.stats, true).searches +
+                   sk_search_sums_of(&p.stats, false).searches,
              allreduce = 0;
     for (int side = 0; side < SK_NSIDES; side++)
         allreduce += p.stats.kind[SK_KIND_ALLREDUCE][side].searches;
@@ -156,10 +158,10 @@ static void fds_has_a_hot_rank(void **state)
     enum { RANKS = 512 };
     (void)state;
     sk_stream s = app("fds", RANKS, 5);
-    sk_played p = play(&s, "list");
+    sk_replay_result p = play(&s, "list");
     assert_true(p.stats.max_length[SK_POSTED] >= RANKS - 1);
     assert_true(p.stats.max_length[SK_UNEXPECTED] > RANKS);
-    assert_true(sk_tally_of(&p.stats, true).traversals > 0);
+    assert_true(sk_search_sums_of(&p.stats, true).traversals > 0);
     sk_stream_free(&s);
 }
 
@@ -169,7 +171,7 @@ static void col_pnp_searches_fds_forty_times_less(void **state)
     if (!there("col+pnp"))
         skip();
     sk_stream s = app("fds", 1024, 0);
-    sk_played list = play(&s, "list"), own = play(&s, "col+pnp");
+    sk_replay_result list = play(&s, "list"), own = play(&s, "col+pnp");
     assert_true(traversals(&list.stats) >= 40 * traversals(&own.stats));
     sk_stream_free(&s);
 }
@@ -185,7 +187,7 @@ static void queues_stay_below_their_cap(void **state)
                 if (!there(engines[e]))
                     continue;
                 sk_stream s = app(sk_app_get(i)->name, ranks, 10);
-                sk_played p = play(&s, engines[e]);
+                sk_replay_result p = play(&s, engines[e]);
                 for (int side = 0; side < SK_NSIDES; side++)
                     assert_true((double)(p.stats.queues_coll[side] + p.stats.queues_p2p[side]) <=
                                 K * sqrt(ranks));
@@ -209,7 +211,7 @@ static void orders_are_what_they_are_called(void **state)
                               .seed = 1};
             assert_int_equal(sk_stream_synthetic(&w, &s), SK_OK);
             assert_int_equal(s.n, 2 * CYCLES * DEPTH);
-            sk_played p = play(&s, "list");
+            sk_replay_result p = play(&s, "list");
             assert_int_equal(p.matches, CYCLES * DEPTH);
             assert_int_equal(p.stats.max_length[first], DEPTH);
             assert_int_equal(p.stats.max_length[SK_NSIDES - 1 - first], 0);
@@ -247,7 +249,7 @@ static void wildcards_are_as_many_as_asked_for(void **state)
             }
             assert_in_range(wild, shares[i] * 50 * 9 / 10, shares[i] * 50 * 11 / 10);
             assert_int_equal(open, tag ? wild : 0);
-            sk_played p = play(&s, "list");
+            sk_replay_result p = play(&s, "list");
             assert_int_equal(p.matches, 5000);
             assert_agreed(&s);
             sk_stream_free(&s);
@@ -260,11 +262,11 @@ static void plays_are_given_up_at_their_limit(void **state)
     char err[256] = "";
     sk_stream s;
     sk_synthetic w = {.depth = 200000, .sources = 1, .order = SK_REVERSE};
-    sk_contest k = {.rounds = 1, .limit = 0.05, .seconds = 1, .n = 1, .c = {{.engine = "list"}}};
+    sk_comparison k = {.rounds = 1, .limit = 0.05, .seconds = 1, .n = 1, .c = {{.engine = "list"}}};
     assert_int_equal(sk_stream_synthetic(&w, &s), SK_OK);
-    assert_int_equal(sk_contest_run(&k, &s, err, sizeof err), SK_OK);
-    assert_int_equal(k.c[0].fate, SK_FATE_TOO_LONG);
-    assert_true(k.c[0].played.ops < s.n);
+    assert_int_equal(sk_compare_run(&k, &s, err, sizeof err), SK_OK);
+    assert_int_equal(k.c[0].state, SK_COMPARE_TOO_LONG);
+    assert_true(k.c[0].first.ops < s.n);
     assert_true(isnan(k.c[0].ns));
     sk_stream_free(&s);
 }
@@ -276,24 +278,24 @@ static void claims_of_what_has_gone_are_refused(void **state)
     sk_trace_record ops[] = {
         {.op = SK_TRACE_POST}, {.op = SK_TRACE_DELIVER, .id = 1}, {.op = SK_TRACE_CLAIM, .id = 1}};
     sk_stream s = {.nranks = 1, .ops = ops, .n = 3, .items = 2};
-    sk_contest k = {.rounds = 1, .limit = 1, .seconds = 1, .n = 1, .c = {{.engine = "list"}}};
-    assert_int_equal(sk_contest_run(&k, &s, err, sizeof err), SK_BADARG);
+    sk_comparison k = {.rounds = 1, .limit = 1, .seconds = 1, .n = 1, .c = {{.engine = "list"}}};
+    assert_int_equal(sk_compare_run(&k, &s, err, sizeof err), SK_BADARG);
     assert_string_equal(err, "it claims or cancels an item that has gone");
     ops[0].tag = 1; /* now the message waits, and may be claimed */
-    assert_int_equal(sk_contest_run(&k, &s, err, sizeof err), SK_OK);
-    assert_int_equal(k.c[0].played.matches, 1);
+    assert_int_equal(sk_compare_run(&k, &s, err, sizeof err), SK_OK);
+    assert_int_equal(k.c[0].first.matches, 1);
 }
 
 static void unknown_engines_are_refused(void **state)
 {
     (void)state;
     sk_stream s = app("radix", 16, 1);
-    sk_player *p;
-    sk_played played;
+    sk_replay *p;
+    sk_replay_result played;
     sk_match_config config = {0};
-    assert_int_equal(sk_player_new(&s, &p), SK_OK);
-    assert_int_equal(sk_player_run(p, "lost", &config, 1, &played), SK_BADARG);
-    sk_player_free(p);
+    assert_int_equal(sk_replay_new(&s, &p), SK_OK);
+    assert_int_equal(sk_replay_run(p, "lost", &config, 1, &played), SK_BADARG);
+    sk_replay_free(p);
     sk_stream_free(&s);
 }
 

@@ -1,64 +1,64 @@
-/* mode_threads.c: one matcher, several threads. Each has a source and tags of its own, so that
- * threads never wait for each other's messages, only for the lock. */
+/* mode_threads.c: one matcher, several threads. Each thread has its own source and tags, so threads
+ * never wait for each other's messages, only for the lock. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/match/contest.h"
-#include "bench/match/envelope.h"
-#include "bench/match/modes.h"
+#include "bench/match/compare.h"
+#include "bench/match/match.h"
 
-enum { PAIRS = 100000, MOST_ROUNDS = 1000 };
+enum { PAIRS = 100000, MAX_ROUNDS = 1000 };
 
-typedef struct crew {
+typedef struct match_threads {
     sk_matcher *m;
     pthread_barrier_t start;
     uint32_t depth, pairs; /* of each thread */
-} crew;
+} match_threads;
 
-typedef struct worker {
-    crew *crew;
+typedef struct match_worker {
+    match_threads *all;
     uint32_t number;
     sk_match_item *items; /* depth receives, depth messages */
     pthread_t thread;
     double begin, end;
     bool wrong;
-} worker;
+} match_worker;
 
-/* Posts `depth` receives, delivers their messages in the same order, again and again. */
+/* Repeats: post `depth` receives, deliver their messages in the same order. */
 static void *work(void *arg)
 {
-    worker *w = arg;
-    uint32_t depth = w->crew->depth;
+    match_worker *w = arg;
+    uint32_t depth = w->all->depth;
     sk_match_item *recv = w->items, *msg = w->items + depth;
     for (uint32_t i = 0; i < depth; i++) {
-        msg[i] =
-            (sk_match_item){.tag = sk_tag(w->number, (int32_t)i), .source = w->number, .size = 4};
+        msg[i] = (sk_match_item){
+            .tag = sk_ompi_tag(w->number, (int32_t)i), .source = w->number, .size = 4};
         recv[i] = msg[i];
-        recv[i].ignore = SK_TAG_PROTOCOL;
+        recv[i].ignore = SK_OMPI_TAG_PROTOCOL;
     }
-    pthread_barrier_wait(&w->crew->start);
+    pthread_barrier_wait(&w->all->start);
     w->begin = sk_seconds();
-    for (uint32_t pairs = 0; pairs < w->crew->pairs; pairs += depth) {
+    for (uint32_t pairs = 0; pairs < w->all->pairs; pairs += depth) {
         for (uint32_t i = 0; i < depth; i++)
-            w->wrong |= sk_matcher_post(w->crew->m, &recv[i]) != NULL;
+            w->wrong |= sk_matcher_post(w->all->m, &recv[i]) != NULL;
         for (uint32_t i = 0; i < depth; i++)
-            w->wrong |= sk_matcher_deliver(w->crew->m, &msg[i]) != &recv[i];
+            w->wrong |= sk_matcher_deliver(w->all->m, &msg[i]) != &recv[i];
     }
     w->end = sk_seconds();
     return NULL;
 }
 
-typedef struct outcome {
+typedef struct thread_result {
     double ns;        /* per operation of any thread */
     double contended; /* share of the operations */
     bool wrong;
-} outcome;
+} thread_result;
 
-/* Starts the workers together; the time from when the first began until the last has ended. */
-static sk_status run_workers(crew *c, worker *workers, int n, double *seconds, bool *wrong)
+/* Starts the workers together; measures from the first begin to the last end. */
+static sk_status run_workers(match_threads *c, match_worker *workers, int n, double *seconds,
+                             bool *wrong)
 {
     int started = 0;
     *wrong = false;
@@ -67,7 +67,7 @@ static sk_status run_workers(crew *c, worker *workers, int n, double *seconds, b
     while (started < n &&
            pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
         started++;
-    if (started < n) { /* those that wait at the barrier can only be left behind */
+    if (started < n) { /* the others wait at the barrier and cannot be joined */
         fputs("skein bench match: cannot start that many threads\n", stderr);
         exit(1);
     }
@@ -84,23 +84,25 @@ static sk_status run_workers(crew *c, worker *workers, int n, double *seconds, b
 }
 
 /* `locked` false: without the lock, for one thread. */
-static sk_status measure(const char *engine, int threads, bool locked, uint32_t depth, outcome *out)
+static sk_status measure(const char *engine, int threads, bool locked, uint32_t depth,
+                         thread_result *out)
 {
     sk_match_config config = {.nranks = (uint32_t)threads, .threads = locked};
-    crew c = {.depth = depth, .pairs = PAIRS / (uint32_t)threads};
-    worker *workers = calloc((size_t)threads, sizeof *workers);
+    match_threads c = {.depth = depth, .pairs = PAIRS / (uint32_t)threads};
+    match_worker *workers = calloc((size_t)threads, sizeof *workers);
     size_t per = 2 * (size_t)depth;
     sk_match_item *items = calloc((size_t)threads * per, sizeof *items);
     sk_status st = workers && items ? sk_matcher_new(engine, &config, &c.m) : SK_NOMEM;
     for (int i = 0; st == SK_OK && i < threads; i++)
-        workers[i] = (worker){.crew = &c, .number = (uint32_t)i, .items = items + (size_t)i * per};
+        workers[i] =
+            (match_worker){.all = &c, .number = (uint32_t)i, .items = items + (size_t)i * per};
     double seconds = 0;
     if (st == SK_OK)
         st = run_workers(&c, workers, threads, &seconds, &out->wrong);
     if (st == SK_OK) {
         sk_match_stats stats;
         sk_matcher_stats(c.m, &stats);
-        sk_tally t = sk_tally_of(&stats, true); /* every operation is one search */
+        sk_search_sums t = sk_search_sums_of(&stats, true); /* every operation is one search */
         out->ns = 1e9 * seconds / (double)t.searches;
         out->contended = (double)stats.contended / (double)t.searches;
     }
@@ -110,19 +112,20 @@ static sk_status measure(const char *engine, int threads, bool locked, uint32_t 
     return st;
 }
 
-/* Rounds of one setting, by turns with one thread that takes no lock. */
-typedef struct cell {
+/* The rounds of one setting alternate with one thread that takes no lock. */
+typedef struct thread_row {
     double ns, contended;
     sk_spread ratio; /* without lock / with these threads */
     bool wrong;
-} cell;
+} thread_row;
 
-static sk_status fill_cell(const char *engine, int threads, uint32_t depth, int rounds, cell *out)
+static sk_status measure_row(const char *engine, int threads, uint32_t depth, int rounds,
+                             thread_row *out)
 {
-    double ns[MOST_ROUNDS], contended[MOST_ROUNDS], ratio[MOST_ROUNDS];
+    double ns[MAX_ROUNDS], contended[MAX_ROUNDS], ratio[MAX_ROUNDS];
     out->wrong = false;
     for (int r = 0; r < rounds; r++) {
-        outcome alone, together;
+        thread_result alone, together;
         sk_status st = measure(engine, 1, false, depth, &alone);
         if (st == SK_OK)
             st = measure(engine, threads, true, depth, &together);
@@ -139,11 +142,11 @@ static sk_status fill_cell(const char *engine, int threads, uint32_t depth, int 
     return SK_OK;
 }
 
-static int row(const sk_match_options *o, const char *engine, int threads, uint32_t depth,
-               FILE *csv)
+static int print_row(const sk_match_options *o, const char *engine, int threads, uint32_t depth,
+                     FILE *csv)
 {
-    cell c;
-    sk_status st = fill_cell(engine, threads, depth, o->rounds, &c);
+    thread_row c;
+    sk_status st = measure_row(engine, threads, depth, o->rounds, &c);
     if (st != SK_OK) {
         fprintf(stderr, "skein bench match: %s: %s\n", engine, sk_status_text(st));
         return 1;
@@ -172,7 +175,8 @@ int sk_mode_threads(const sk_match_options *o, FILE *csv)
     for (int i = 0; i < o->engines.n; i++)
         for (int d = 0; d < o->depths.n; d++)
             for (int t = 0; t < o->threads.n; t++)
-                if (row(o, o->engines.v[i], (int)o->threads.v[t], (uint32_t)o->depths.v[d], csv))
+                if (print_row(o, o->engines.v[i], (int)o->threads.v[t], (uint32_t)o->depths.v[d],
+                              csv))
                     status = 1;
     return status;
 }

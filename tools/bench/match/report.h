@@ -1,37 +1,33 @@
-/* report.h: the tables of contests, and their CSV. */
-#ifndef SK_REPORT_H
-#define SK_REPORT_H
+/* report.h: prints comparisons as tables and as CSV. */
+#ifndef SK_MATCH_REPORT_H
+#define SK_MATCH_REPORT_H
 
-#include "bench/match/contest.h"
-#include "bench/match/options.h"
+#include "bench/match/compare.h"
+#include "bench/match/match.h"
 
-/* What was played, for the CSV. */
-typedef struct sk_subject {
+/* What was run, for the CSV. */
+typedef struct sk_report_subject {
     const char *stream; /* "synthetic", an application or a file */
     uint32_t ranks, depth;
-    const char *order, *side; /* "" where there is none */
+    const char *order, *side; /* "": none */
     int wild;
     bool any_tag;
-} sk_subject;
+} sk_report_subject;
 
-/* A contest as the options want it. */
-sk_contest sk_report_contest(const sk_match_options *o);
+/* A comparison of the engines that the options select. */
+sk_comparison sk_report_comparison(const sk_match_options *o);
 
 void sk_report_csv_header(FILE *f);
-void sk_report_csv(FILE *f, const sk_subject *s, const sk_contest *k);
+void sk_report_csv(FILE *f, const sk_report_subject *s, const sk_comparison *k);
 
-/* Rows of queues of one depth. */
+/* The rows of one depth. */
 void sk_report_depth_header(FILE *f);
-void sk_report_depth(FILE *f, uint32_t depth, const sk_contest *k);
+void sk_report_depth(FILE *f, uint32_t depth, const sk_comparison *k);
 
-/* The whole table of a stream: lengths of queues, then engines. */
-void sk_report_stream(FILE *f, const char *title, const sk_stream *s, const sk_contest *k);
+/* The whole table of a stream: lengths of the queues, then a row per engine. */
+void sk_report_stream(FILE *f, const char *title, const sk_stream *s, const sk_comparison *k);
 
-/* One line on standard error when engines disagree; true if they do. */
-bool sk_report_wrong(const char *title, const sk_contest *k);
-
-/* The dedicated queues of a side, and the most that it may have: k * sqrt(n). */
-uint64_t sk_report_queues(const sk_match_stats *s, sk_match_side side);
-uint64_t sk_report_cap(const sk_match_config *c, uint32_t nranks);
+/* Writes a line to standard error for each engine that disagrees; true: there is one. */
+bool sk_report_wrong(const char *title, const sk_comparison *k);
 
 #endif
