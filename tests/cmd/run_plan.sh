@@ -85,6 +85,14 @@ int work(void) { int x; return MPI_Initialized(&x); }' >work.c
         skip "$f: python_by_path" "no python3"
     fi
     shows "$f: python_by_asking" "env LD_PRELOAD=$so python-$f x.py\$" dry python-$f x.py
+    # The answer counts, not a copy for another MPI in a directory that other interpreters use.
+    for g in $flavours; do
+        [ $g = $f ] && continue
+        mkdir -p home.$f/.local/lib/python3.99/site-packages/mpi4py
+        mpicc.$g -shared -fPIC work.c -o home.$f/.local/lib/python3.99/site-packages/mpi4py/MPI.cpython.so
+        shows "$f: python_by_asking_despite_other_copies" "env LD_PRELOAD=$so python-$f x.py\$" \
+            env HOME="$tmp/home.$f" "$skein" run --lib lib --dry-run python-$f x.py
+    done
     printf '#!/usr/bin/env python-%s\nimport mpi4py\n' $f >x.$f.py
     chmod +x x.$f.py
     shows "$f: python_script_by_its_first_line" "env LD_PRELOAD=$so ./x.$f.py\$" dry ./x.$f.py

@@ -3,9 +3,9 @@
  * line. No table of wrappers and their options is needed: a word counts when it names an executable
  * that links an MPI, and options, numbers and input files do not.
  *
- * A Python program reaches MPI through mpi4py, whose extension module links it. It is searched where
- * the interpreter would search. The interpreter itself is asked only when that finds nothing, or
- * copies that disagree. */
+ * A Python program reaches MPI through mpi4py, whose extension module links it. It is searched in
+ * PYTHONPATH; then the interpreter is asked where it would import it from. Only when the interpreter
+ * does not run here are its usual directories searched: they may belong to another interpreter. */
 #include "run/program.h"
 
 #include <glob.h>
@@ -45,8 +45,9 @@ static sk_flavour modules_mpi(sk_arena *a, const char *dirs, sk_elf **file, cons
     return all;
 }
 
-/* The directory mpi4py would be imported from, NULL when it would not be found. */
-static const char *ask(sk_arena *a, const char *interpreter)
+/* The directory that this interpreter would import mpi4py from, "" when it would not find it; NULL when
+ * the interpreter could not be asked. */
+static const char *ask_python(sk_arena *a, const char *interpreter)
 {
     static const char question[] =
         "import importlib.util as u, os\n"
@@ -61,7 +62,7 @@ static const char *ask(sk_arena *a, const char *interpreter)
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fd[1], STDOUT_FILENO);
-        close(STDERR_FILENO); /* its complaints are for the real run */
+        close(STDERR_FILENO); /* its messages appear in the real run */
         close(fd[0]);
         close(fd[1]);
         execl(interpreter, interpreter, "-c", question, (char *)NULL);
@@ -72,7 +73,7 @@ static const char *ask(sk_arena *a, const char *interpreter)
            (k = read(fd[0], answer + got, sizeof answer - got)) > 0)
         got += (size_t)k;
     close(fd[0]);
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !got || got == sizeof answer)
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || got == sizeof answer)
         return NULL;
     return sk_format(a, "%.*s", (int)got, answer);
 }
@@ -82,9 +83,10 @@ static sk_flavour python_mpi(sk_arena *a, const char *interpreter, sk_elf **file
                              const char **soname)
 {
     sk_strlist dirs = sk_strlist_new(a);
-    const char *env = getenv("PYTHONPATH"), *home = getenv("HOME");
-    if (env)
-        sk_strlist_split(&dirs, env, ":");
+    const char *path = getenv("PYTHONPATH"), *home = getenv("HOME");
+    if (path)
+        sk_strlist_split(&dirs, path, ":");
+    int in_path = dirs.n;
     sk_strlist_add(&dirs,
                    sk_format(a, "%s/../lib/python3*/site-packages", sk_dirname(a, interpreter)));
     if (home)
@@ -92,15 +94,12 @@ static sk_flavour python_mpi(sk_arena *a, const char *interpreter, sk_elf **file
     sk_strlist_split(&dirs, "/usr/local/lib/python3*/dist-packages /usr/lib/python3/dist-packages",
                      " ");
     for (int i = 0; i < dirs.n; i++) {
-        sk_flavour f = modules_mpi(a, dirs.v[i], file, soname);
-        if (f == SK_MPI_OPENMPI || f == SK_MPI_MPICH)
-            return f;
-        if (f == SK_MPI_OTHER)
-            break;
+        const char *asked = i == in_path ? ask_python(a, interpreter) : NULL;
+        sk_flavour f = modules_mpi(a, asked ? asked : dirs.v[i], file, soname);
+        if (asked || f != SK_MPI_NONE)
+            return f == SK_MPI_OTHER ? SK_MPI_NONE : f;
     }
-    const char *dir = ask(a, interpreter);
-    sk_flavour f = dir ? modules_mpi(a, dir, file, soname) : SK_MPI_NONE;
-    return f == SK_MPI_OTHER ? SK_MPI_NONE : f;
+    return SK_MPI_NONE;
 }
 
 typedef struct program_look {
