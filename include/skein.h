@@ -4,9 +4,9 @@
 #ifndef SKEIN_H
 #define SKEIN_H
 
-#define SKEIN_VERSION       "0.1.0"
+#define SKEIN_VERSION       "0.2.0"
 #define SKEIN_VERSION_MAJOR 0
-#define SKEIN_VERSION_MINOR 1
+#define SKEIN_VERSION_MINOR 2
 #define SKEIN_VERSION_PATCH 0
 
 #ifdef __cplusplus
