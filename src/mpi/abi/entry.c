@@ -1,0 +1,95 @@
+/* entry.c: the entry points of the collectives, made from entries.def: blocking, nonblocking and
+ * persistent, each also with large counts where the host has them. */
+#include <stdatomic.h>
+
+#include "mpi/dispatch/dispatch.h"
+#include "mpi/state/host.h"
+#include "mpi/transport/hint.h"
+#include "skein.h"
+
+/* One entry point. `host` is the call to make when Skein does not serve it. */
+#define DEFINE(fn, COLL, form, params, request, host, is_wide, ...)                                \
+    SK_HOT SK_EXPORT int fn params                                                                 \
+    {                                                                                              \
+        int rc;                                                                                    \
+        sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
+        return sk_dispatch(&a, form, request, &rc) ? rc : sk_hint_over(host);                      \
+    }
+
+#define COUNT  int
+#define COUNTS int
+#define DISPLS int
+
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_##Name, COLL, SK_BLOCKING, params, NULL, SK_NEXT(MPI_##Name) args, false,           \
+           __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_I##name, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request), request, \
+           SK_NEXT(MPI_I##name)(SK_UNPAREN args, request), false, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+
+#define PERSISTENT(fn, next, COLL, params, args, ...)                                              \
+    DEFINE(fn, COLL, SK_PERSISTENT, (SK_UNPAREN params, MPI_Info info, MPI_Request * request),     \
+           request, next(SK_UNPAREN args, info, request), false, __VA_ARGS__)
+
+#if SK_HAVE_INIT
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    PERSISTENT(MPI_##Name##_init, SK_NEXT(MPI_##Name##_init), COLL, params, args, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+
+#else
+/* The host has no such names: Skein supplies them, and skein.h declares them. */
+#if SK_HAVE_MPIX_INIT
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    PERSISTENT(MPI_##Name##_init, SK_NEXT(MPIX_##Name##_init), COLL, params, args, __VA_ARGS__)    \
+    PERSISTENT(MPIX_##Name##_init, SK_NEXT(MPIX_##Name##_init), COLL, params, args, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+#else
+static int unsupported(MPI_Comm comm)
+{
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_##Name##_init, COLL, SK_PERSISTENT,                                                 \
+           (SK_UNPAREN params, MPI_Info info, MPI_Request * request), request,                     \
+           ((void)info, unsupported(comm)), false, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+#endif
+#endif
+
+#if SK_HAVE_LARGE
+#undef COUNT
+#undef COUNTS
+#undef DISPLS
+#define COUNT         MPI_Count
+#define COUNTS        MPI_Count
+#define DISPLS        MPI_Aint
+#define SK_LARGE_ONLY /* no row for barrier: it has no counts */
+
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_##Name##_c, COLL, SK_BLOCKING, params, NULL, SK_NEXT(MPI_##Name##_c) args, true,    \
+           __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_I##name##_c, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request),      \
+           request, SK_NEXT(MPI_I##name##_c)(SK_UNPAREN args, request), true, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    DEFINE(MPI_##Name##_init_c, COLL, SK_PERSISTENT,                                               \
+           (SK_UNPAREN params, MPI_Info info, MPI_Request * request), request,                     \
+           SK_NEXT(MPI_##Name##_init_c)(SK_UNPAREN args, info, request), true, __VA_ARGS__)
+#include "mpi/abi/entries.def"
+#undef ENTRY
+#endif

@@ -1,0 +1,42 @@
+/* init.c: MPI_Init, MPI_Init_thread and MPI_Finalize. */
+#include <stdatomic.h>
+
+#include "mpi/dispatch/dispatch.h"
+#include "mpi/dispatch/startup.h"
+#include "mpi/state/host.h"
+#include "skein.h"
+
+static void start(void)
+{
+    sk_process_start();
+    sk_dispatch_comm_created(MPI_COMM_WORLD);
+}
+
+SK_EXPORT int MPI_Init(int *argc, char ***argv)
+{
+    int rc = SK_NEXT(MPI_Init)(argc, argv);
+    if (rc == MPI_SUCCESS)
+        start();
+    return rc;
+}
+
+SK_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = SK_NEXT(MPI_Init_thread)(argc, argv, required, provided);
+    if (rc == MPI_SUCCESS)
+        start();
+    return rc;
+}
+
+SK_EXPORT int MPI_Finalize(void)
+{
+    sk_process_end();
+    return SK_NEXT(MPI_Finalize)();
+}
+
+/* For tests and tools, which look it up by name: a total of the report. Returns 0, or -1 when there
+ * is no such name. */
+SK_EXPORT int skein_counter(const char *name, long long *value)
+{
+    return sk_proc.report && sk_report_total(sk_proc.report, name, value) ? 0 : -1;
+}

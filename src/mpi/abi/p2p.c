@@ -1,0 +1,90 @@
+/* p2p.c: the blocking point-to-point calls. While one of Skein's collectives is active they wait in
+ * Skein's loop, so that a rank blocked here still does its part of the collective. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "mpi/dispatch/bsend.h"
+#include "mpi/state/host.h"
+
+/* Both ends of a Sendrecv; the user sees the status of the receive. */
+static int wait_both(MPI_Request *send, MPI_Request *recv, MPI_Status *status)
+{
+    int rc = sk_wait_request(recv, status), rc2 = sk_wait_request(send, MPI_STATUS_IGNORE);
+    return rc != MPI_SUCCESS ? rc : rc2;
+}
+
+/* Pack a message. The host must not see a type of size zero: MPICH 4.0.2 divides by the size. */
+static int pack(const void *buf, MPI_Count count, MPI_Datatype type, void *out, MPI_Count size,
+                MPI_Count *at, MPI_Comm comm)
+{
+    MPI_Count bytes = 0;
+    int rc = PMPI_Type_size_x(type, &bytes);
+    *at = 0;
+    if (rc != MPI_SUCCESS || bytes == 0 || count == 0)
+        return rc;
+#if SK_HAVE_LARGE
+    return PMPI_Pack_c(buf, count, type, out, size, at, comm);
+#else
+    int end = 0;
+    rc = PMPI_Pack(buf, (int)count, type, out, (int)size, &end, comm);
+    *at = end;
+    return rc;
+#endif
+}
+
+#define COUNT   int
+#define N(name) name
+#include "mpi/abi/p2p.def"
+#undef N
+#undef COUNT
+
+#if SK_HAVE_LARGE
+#define COUNT               MPI_Count
+#define N(name)             SK_LARGE_NAME(name)
+#define SK_LARGE_NAME(name) name##_c
+#include "mpi/abi/p2p.def"
+#undef N
+#undef COUNT
+#endif
+
+SK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (!sk_busy())
+        return SK_NEXT(MPI_Probe)(source, tag, comm, status);
+    for (int flag = 0, rc;;) {
+        sk_progress();
+        rc = PMPI_Iprobe(source, tag, comm, &flag, status);
+        if (flag || rc != MPI_SUCCESS)
+            return rc;
+        sk_relax();
+    }
+}
+
+SK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    sk_progress();
+    return SK_NEXT(MPI_Iprobe)(source, tag, comm, flag, status);
+}
+
+#if SK_HAVE_MATCHED_PROBE
+SK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                         MPI_Status *status)
+{
+    if (!sk_busy())
+        return SK_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
+    for (int flag = 0, rc;;) {
+        sk_progress();
+        rc = PMPI_Improbe(source, tag, comm, &flag, message, status);
+        if (flag || rc != MPI_SUCCESS)
+            return rc;
+        sk_relax();
+    }
+}
+
+SK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                          MPI_Status *status)
+{
+    sk_progress();
+    return SK_NEXT(MPI_Improbe)(source, tag, comm, flag, message, status);
+}
+#endif

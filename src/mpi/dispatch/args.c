@@ -1,0 +1,299 @@
+#include "mpi/dispatch/args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/state/dtype.h"
+#include "mpi/state/topo.h"
+
+/* Which sides of the call have data at this rank. */
+typedef struct sk_args_sides {
+    bool send, recv;
+} sk_args_sides;
+
+static sk_args_sides sides_of(const sk_args *a, const sk_comm *c, bool in_place)
+{
+    bool root = c->rank == a->root;
+    switch (a->coll) {
+    case SK_BARRIER:
+        return (sk_args_sides){false, false};
+    case SK_BCAST:
+        return (sk_args_sides){false, true};
+    case SK_NEIGHBOR_ALLTOALLW: /* a rank without neighbours need not pass types */
+        return (sk_args_sides){c->topo->graph->nout > 0, c->topo->graph->nin > 0};
+    default:
+        break;
+    }
+    switch (sk_args_root_side(a->coll)) {
+    case SK_ROOT_SENDS:
+        return (sk_args_sides){root, !in_place};
+    case SK_ROOT_RECEIVES:
+        return (sk_args_sides){!in_place, root};
+    default:
+        return (sk_args_sides){!in_place, true};
+    }
+}
+
+/* Add a type to the table; false when Skein cannot use it. */
+static bool add_type(sk_mpi_call *out, sk_type *types, MPI_Datatype *handles, MPI_Datatype t,
+                     uint32_t *index)
+{
+    const sk_dtype *d = sk_dtype_get(t);
+    if (!d)
+        return false;
+    *index = out->call.ntypes;
+    types[*index] = d->layout;
+    handles[*index] = t;
+    out->permanent &= d->named;
+    out->call.ntypes++;
+    return true;
+}
+
+static int64_t number(const void *array, bool wide, int i)
+{
+    return wide ? (int64_t)((const MPI_Count *)array)[i] : ((const int *)array)[i];
+}
+
+/* Displacements of MPI_Aint and counts of MPI_Count are both 64 bits in every host. */
+_Static_assert(sizeof(MPI_Count) == sizeof(int64_t), "MPI_Count is 64 bits");
+_Static_assert(sizeof(MPI_Aint) == sizeof(int64_t), "MPI_Aint is 64 bits");
+
+/* Counts as int64 (negative ones are refused), displacements as byte offsets. */
+static bool read_arrays(const sk_args *a, const sk_call *c, sk_side *side, const void *counts,
+                        const void *displs, int64_t *out)
+{
+    int n = sk_call_nblocks(c, side == &c->send ? SK_SEND : SK_RECV);
+    for (int i = 0; i < n; i++)
+        if ((out[i] = number(counts, a->wide, i)) < 0)
+            return false;
+    side->counts = out;
+    if (!displs)
+        return true;
+    for (int i = 0; i < n; i++) {
+        int64_t unit = side->types ? 1 : c->types[side->type].extent; /* alltoallw: bytes */
+        out[n + i] = number(displs, a->wide || a->aints, i) * unit;
+    }
+    side->offs = out + n;
+    return true;
+}
+
+/* Memory for calls with arrays: per side counts, offsets and type indices; types and handles. */
+typedef struct sk_args_arrays {
+    int64_t *send, *recv;
+    uint32_t *send_types, *recv_types;
+    sk_type *types;
+    MPI_Datatype *handles;
+} sk_args_arrays;
+
+static bool get_arrays(sk_comm *c, const sk_call *call, sk_args_arrays *r)
+{
+    size_t ns = (size_t)sk_call_nblocks(call, SK_SEND), nr = (size_t)sk_call_nblocks(call, SK_RECV);
+    size_t n = ns + nr, ntypes = n + 3;
+    size_t bytes = ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) + 2 * n * sizeof(int64_t) +
+                   n * sizeof(uint32_t);
+    char *p = sk_comm_scratch(&c->arrays, &c->arrays_size, bytes);
+    if (!p)
+        return false;
+    r->types = (sk_type *)p;
+    r->send = (int64_t *)(r->types + ntypes);
+    r->recv = r->send + 2 * ns;
+    r->handles = (MPI_Datatype *)(r->recv + 2 * nr);
+    r->send_types = (uint32_t *)(r->handles + ntypes);
+    r->recv_types = r->send_types + ns;
+    return true;
+}
+
+static bool add_types(sk_mpi_call *out, sk_args_arrays *r, const MPI_Datatype *from, sk_buf side,
+                      uint32_t *index)
+{
+    for (int i = 0; i < sk_call_nblocks(&out->call, side); i++)
+        if (!add_type(out, r->types, r->handles, from[i], &index[i]))
+            return false;
+    return true;
+}
+
+/* The vector of a reduction: both sides have its type, and the operation must suit it. */
+static bool read_reduction(const sk_args *a, sk_mpi_call *out)
+{
+    sk_call *c = &out->call;
+    const sk_dtype *d = sk_dtype_get(a->stype);
+    sk_reduction how;
+    if (!d || !sk_reducible(a->op, d, &how))
+        return false;
+    out->permanent &= how.predefined;
+    c->ordered = how.ordered;
+    c->builtin = how.predefined;
+    out->kernel = how.kernel;
+    c->recv.type = c->send.type;
+    if (a->coll == SK_REDUCE_SCATTER_BLOCK) {
+        c->recv.count = a->rcount;
+        c->send.count = a->rcount * c->nranks;
+    } else if (a->coll == SK_REDUCE_SCATTER)
+        c->send.count = sk_call_elems(c);
+    else
+        c->recv.count = a->scount;
+    return true;
+}
+
+/* A null buffer for contiguous data is an error that the host may want to report. */
+static bool null_data(const sk_call *c, const sk_side *s, const void *buf)
+{
+    return !buf && !s->counts && s->count > 0 && c->types[s->type].size > 0 &&
+           c->types[s->type].contig && sk_call_nblocks(c, s == &c->send ? SK_SEND : SK_RECV) > 0;
+}
+
+/* All arrays that must be there are there. */
+static bool arrays_complete(const sk_args *a, const sk_call *c, sk_args_sides sig)
+{
+    bool from = a->scounts && a->sdispls, to = a->rcounts && a->rdispls;
+    switch (a->coll) {
+    case SK_SCATTERV:
+        return !sig.send || from;
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        return (!sig.send || from) && to;
+    case SK_GATHERV:
+    case SK_ALLGATHERV:
+        return !sig.recv || to;
+    case SK_REDUCE_SCATTER:
+        return a->rcounts;
+    case SK_NEIGHBOR_ALLTOALLV: /* a rank without neighbours need not pass arrays */
+    case SK_NEIGHBOR_ALLTOALLW:
+        return (from || !sk_call_nblocks(c, SK_SEND)) && (to || !sk_call_nblocks(c, SK_RECV));
+    case SK_NEIGHBOR_ALLGATHERV:
+        return to || !sk_call_nblocks(c, SK_RECV);
+    default:
+        return true;
+    }
+}
+
+static bool same_buffers(const sk_args *a, const sk_comm *c)
+{
+    if (a->sbuf != a->rbuf || !a->sbuf)
+        return false;
+    if (sk_coll_reduces(a->coll))
+        return a->coll != SK_REDUCE || c->rank == a->root;
+    return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
+}
+
+bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
+{
+    sk_root_side root_side = sk_args_root_side(a->coll);
+    bool in_place = a->coll != SK_BARRIER && a->coll != SK_BCAST &&
+                    (root_side == SK_ROOT_SENDS ? a->rbuf : a->sbuf) == MPI_IN_PLACE;
+    if (a->root < 0 || a->root >= c->nranks ||
+        (in_place && root_side != SK_ROOT_NEITHER && a->root != c->rank))
+        return false;
+    if (same_buffers(a, c)) {
+        if (SK_HOST_CHECKS_ALIAS)
+            return false;
+        in_place = true; /* programs that pass one buffer twice mean this, and hosts do it */
+    }
+    out->call = (sk_call){.coll = a->coll,
+                          .nranks = c->nranks,
+                          .rank = c->rank,
+                          .root = a->root,
+                          .in_place = in_place,
+                          .ntypes = 1,
+                          .machine = c->call_machine,
+                          .slot_bytes = a->outlives ? 0 : c->slot_capacity,
+                          .direct = c->direct,
+                          .leaders = sk_proc.leaders};
+    out->kernel = NULL;
+    if (sk_coll_neighbor(a->coll)) {
+        if (in_place)
+            return false;
+        out->call.neighborhood = &c->topo->neighborhood.base;
+    }
+    sk_type *types = out->types_few;
+    MPI_Datatype *handles = out->handles_few;
+    sk_args_arrays r = {0};
+    sk_call *call = &out->call;
+    sk_args_sides sig = sides_of(a, c, in_place);
+    if (!arrays_complete(a, call, sig))
+        return false;
+    out->permanent = true;
+    if (sk_args_has_arrays(a)) {
+        if (!get_arrays(c, call, &r))
+            return false;
+        types = r.types;
+        handles = r.handles;
+    }
+    types[0] = sk_type_byte;
+    handles[0] = MPI_BYTE;
+    call->types = types;
+    out->handles = handles;
+
+    if (sk_coll_reduces(a->coll)) {
+        if (a->scount < 0 || a->rcount < 0 ||
+            !add_type(out, types, handles, a->stype, &call->send.type))
+            return false;
+        call->send.count = a->scount;
+    } else if (sig.send) {
+        if (a->scount < 0 ||
+            !(a->stypes ? add_types(out, &r, a->stypes, SK_SEND, r.send_types)
+                        : add_type(out, types, handles, a->stype, &call->send.type)))
+            return false;
+        call->send.count = a->scount;
+        call->send.types = a->stypes ? r.send_types : NULL;
+    }
+    if (!sk_coll_reduces(a->coll) && sig.recv) {
+        if (a->rcount < 0 ||
+            !(a->rtypes ? add_types(out, &r, a->rtypes, SK_RECV, r.recv_types)
+                        : add_type(out, types, handles, a->rtype, &call->recv.type)))
+            return false;
+        call->recv.count = a->rcount;
+        call->recv.types = a->rtypes ? r.recv_types : NULL;
+    }
+    if (sig.send && a->scounts &&
+        !read_arrays(a, call, &call->send, a->scounts, a->sdispls, r.send))
+        return false;
+    if (sig.recv && a->rcounts &&
+        !read_arrays(a, call, &call->recv, a->rcounts, a->rdispls, r.recv))
+        return false;
+    if (sk_coll_reduces(a->coll) && !read_reduction(a, out))
+        return false;
+    if ((sig.send && null_data(call, &call->send, a->sbuf)) ||
+        (sig.recv && null_data(call, &call->recv, a->rbuf)))
+        return false;
+    out->send = (void *)(uintptr_t)a->sbuf;
+    out->recv = a->rbuf;
+    return true;
+}
+
+/* ---- a copy ---- */
+
+static void *put(char **at, const void *from, size_t bytes)
+{
+    void *to = *at;
+    if (!from)
+        return NULL;
+    if (bytes)
+        memcpy(to, from, bytes);
+    *at += (bytes + 15) & ~(size_t)15;
+    return to;
+}
+
+static void copy_side(char **at, sk_side *s, size_t n)
+{
+    s->counts = put(at, s->counts, n * sizeof *s->counts);
+    s->offs = put(at, s->offs, n * sizeof *s->offs);
+    s->types = put(at, s->types, n * sizeof *s->types);
+}
+
+sk_mpi_call *sk_mpi_call_copy(const sk_mpi_call *a)
+{
+    const sk_call *c = &a->call;
+    size_t ns = (size_t)sk_call_nblocks(c, SK_SEND), nr = (size_t)sk_call_nblocks(c, SK_RECV);
+    size_t bytes = sizeof *a + c->ntypes * (sizeof(sk_type) + sizeof(MPI_Datatype)) +
+                   (ns + nr) * (2 * sizeof(int64_t) + sizeof(uint32_t)) + (size_t)10 * 16;
+    char *at = malloc(bytes);
+    if (!at)
+        return NULL;
+    sk_mpi_call *copy = put(&at, a, sizeof *a);
+    copy->call.types = put(&at, c->types, c->ntypes * sizeof *c->types);
+    copy->handles = put(&at, a->handles, c->ntypes * sizeof(MPI_Datatype));
+    copy_side(&at, &copy->call.send, ns);
+    copy_side(&at, &copy->call.recv, nr);
+    return copy;
+}

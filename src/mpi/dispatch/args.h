@@ -1,0 +1,78 @@
+/* args.h: the arguments of an MPI call, and the sk_call made from them. */
+#ifndef SK_ARGS_H
+#define SK_ARGS_H
+
+#include "exec/kernel.h"
+#include "mpi/state/comm.h"
+
+typedef struct sk_args {
+    sk_coll coll;
+    bool wide;     /* arrays hold MPI_Count and MPI_Aint, not int */
+    bool outlives; /* nonblocking or persistent: it uses no shared memory */
+    bool aints;    /* displacements are MPI_Aint in any case, in bytes */
+    int root;
+    const void *sbuf;
+    void *rbuf;
+    int64_t scount, rcount;
+    const void *scounts, *sdispls, *rcounts, *rdispls;
+    MPI_Datatype stype, rtype;
+    const MPI_Datatype *stypes, *rtypes;
+    MPI_Op op;
+    MPI_Comm comm;
+} sk_args;
+
+/* An sk_call, the handles behind it, and the memory it points into: this object for calls without
+ * arrays, the communicator's `arrays` for calls with arrays. */
+typedef struct sk_mpi_call {
+    sk_call call;
+    sk_type types_few[3];
+    MPI_Datatype handles_few[3];
+    const MPI_Datatype *handles; /* of call.types */
+    void *send, *recv;           /* buffers as schedules see them */
+    sk_kernel_fn *kernel;        /* reductions; NULL: the host must reduce */
+    bool permanent; /* all handles are predefined: none can be freed and used for another object */
+} sk_mpi_call;
+
+/* Which side of a collective only the root has. The standard calls that side not significant at the
+ * other ranks; this is the one place that knows it. */
+typedef enum sk_root_side { SK_ROOT_NEITHER, SK_ROOT_SENDS, SK_ROOT_RECEIVES } sk_root_side;
+
+static inline sk_root_side sk_args_root_side(sk_coll coll)
+{
+    if (coll == SK_GATHER || coll == SK_GATHERV || coll == SK_REDUCE)
+        return SK_ROOT_RECEIVES;
+    return coll == SK_SCATTER || coll == SK_SCATTERV ? SK_ROOT_SENDS : SK_ROOT_NEITHER;
+}
+
+/* Clear the arguments that are not significant at this rank: the user may pass anything there. */
+static inline void sk_args_clear_insignificant(sk_args *a, const sk_comm *c)
+{
+    if (c->rank == a->root)
+        return;
+    sk_root_side side = sk_args_root_side(a->coll);
+    if (side == SK_ROOT_RECEIVES) {
+        a->rbuf = NULL;
+        a->rcount = 0;
+        a->rcounts = a->rdispls = NULL;
+        a->rtype = MPI_DATATYPE_NULL;
+    } else if (side == SK_ROOT_SENDS) {
+        a->sbuf = NULL;
+        a->scount = 0;
+        a->scounts = a->sdispls = NULL;
+        a->stype = MPI_DATATYPE_NULL;
+    }
+}
+
+/* Arrays of types come with arrays of counts. */
+static inline bool sk_args_has_arrays(const sk_args *a)
+{
+    return a->scounts || a->rcounts;
+}
+
+/* False: leave the call to the host, which knows how to report what is wrong with it. */
+bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out);
+
+/* A copy in memory of its own, to be freed with free(). NULL: out of memory. */
+sk_mpi_call *sk_mpi_call_copy(const sk_mpi_call *a);
+
+#endif

@@ -1,0 +1,90 @@
+#include "mpi/dispatch/descriptor.h"
+
+#include "exec/run.h"
+#include "mpi/dispatch/request.h"
+#include "mpi/transport/shm_wire.h"
+
+void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *call, MPI_Op op,
+                        sk_plan *plan)
+{
+    const struct sk_sched_view *v = sk_sched_view(plan->sched);
+    *x = (sk_descriptor){.plan = plan,
+                         .scratch = ((size_t)v->scratch + 63) & ~(size_t)63,
+                         .packets = (size_t)sk_run_packet_bytes(plan->sched),
+                         .sched = v,
+                         .tally = sk_report_tally(sk_proc.report, plan->algo_index, plan->bytes),
+                         .wire = {.base.ops = &sk_mpi_wire_ops,
+                                  .comm = MPI_COMM_NULL,
+                                  .op = op,
+                                  .types = v->types,
+                                  .handles = call->handles,
+                                  .kernel = call->kernel}};
+    if (x->scratch | x->packets | v->max_transfers)
+        x->bytes = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
+    if (v->nturns)
+        sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
+}
+
+static int result_of(sk_status st, const sk_mpi_wire *w)
+{
+    switch (st) {
+    case SK_OK:
+        return MPI_SUCCESS;
+    case SK_WIRE:
+        return w->error;
+    case SK_TRUNCATE:
+        return MPI_ERR_TRUNCATE;
+    default:
+        return MPI_ERR_INTERN;
+    }
+}
+
+/* For the first run. All ranks take part in making the duplicate, also those with nothing to do in
+ * this call. */
+static bool get_wire(sk_descriptor *x, sk_comm *c)
+{
+    if (!sk_comm_wired(c) && !sk_comm_wait_wired(c))
+        return false;
+    x->wire.comm = c->nranks == 1 ? sk_proc.self : c->wire;
+    return true;
+}
+
+/* The communicator's scratch, which may have moved since the last run. */
+static char *get_scratch(sk_descriptor *x, sk_comm *c)
+{
+    char *scratch = sk_comm_scratch(&c->scratch, &c->scratch_size, x->bytes);
+    if (scratch)
+        sk_mpi_wire_set_arrays(&x->wire, scratch + x->scratch + x->packets,
+                               x->sched->max_transfers);
+    return scratch;
+}
+
+static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
+{
+    sk_mpi_wire *w = &x->wire;
+    char *scratch = NULL;
+    w->tag = sk_comm_tag(c); /* needed or not: all ranks must count alike */
+    w->error = MPI_SUCCESS;
+    if (sk_hint_wanted())
+        w->hint = sk_hint_of(x->plan->algo->coll, x->plan->bytes, c->nranks, sk_process_call());
+    if (x->bytes && !(scratch = get_scratch(x, c)))
+        return MPI_ERR_NO_MEM;
+    if (w->comm == MPI_COMM_NULL && !get_wire(x, c))
+        return MPI_ERR_OTHER;
+    if (x->sched->straight) { /* without packets */
+        sk_run run = {.sched = x->sched, .wire = &w->base, .buf = {send, recv, scratch}};
+        return result_of(sk_shm_wire_straight(&run), w);
+    }
+    sk_run run;
+    sk_run_init(&run, x->plan->sched, &w->base, send, recv, scratch, scratch + x->scratch);
+    if (w->shm)
+        sk_mpi_wire_begin(w);
+    return result_of(sk_run_wait(&run), w);
+}
+
+int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, double since)
+{
+    int rc = run(x, c, send, recv);
+    sk_count_served(x->plan, x->tally, since);
+    return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
+}

@@ -1,0 +1,295 @@
+/* dispatch.c: from the arguments of a call to a running schedule.
+ *
+ *   short way   a blocking call just like an earlier one: its descriptor is in the call cache
+ *   long way    count the call, run discovery and set-ups when they are due, read the arguments, get
+ *               a plan, then run it (blocking) or start it (nonblocking, persistent) */
+#include "mpi/dispatch/dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/dispatch/call_cache.h"
+#include "mpi/dispatch/discovery.h"
+#include "mpi/dispatch/request.h"
+#include "mpi/dispatch/setup.h"
+#include "mpi/dispatch/startup.h"
+#include "mpi/state/host_progress.h"
+
+__attribute__((noinline)) static void advise(const sk_args *a, const sk_comm *c)
+{
+    int64_t most = a->scount > a->rcount ? a->scount : a->rcount; /* the bytes are not known */
+    sk_hint_advise(sk_hint_of(a->coll, most, c ? c->nranks : 0, sk_process_call()));
+}
+
+static bool to_host(const sk_args *a, const sk_comm *c, sk_host_reason why)
+{
+    if (sk_hint_wanted())
+        advise(a, c);
+    sk_report_host(sk_proc.report, a->coll, why);
+    return false;
+}
+
+/* All ranks leave this call to the host. While it blocks there, active collectives may not progress.
+ * So all ranks first meet in a barrier that does progress. */
+static bool pass_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_reason why)
+{
+    if (form == SK_BLOCKING && c->had_nonblocking)
+        sk_comm_barrier(c);
+    return to_host(a, c, why);
+}
+
+static int next_persist_tag(sk_comm *c)
+{
+    int tag = (int)(sk_proc.tags + c->next_persist_tag++);
+    if (c->next_persist_tag == sk_proc.tags)
+        c->next_persist_tag = 0;
+    return tag;
+}
+
+static int start(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form,
+                 MPI_Request *request)
+{
+    c->had_nonblocking = true;
+    sk_host_hook_install();
+    sk_op *op = sk_op_new(c, call, mpi_op, plan);
+    if (!op)
+        return MPI_ERR_NO_MEM;
+    int rc;
+    if (form == SK_PERSISTENT) {
+        op->wire.tag = next_persist_tag(c);
+        rc = sk_comm_wait_wired(c) ? sk_persist_add(op) : MPI_ERR_OTHER;
+    } else {
+        op->wire.tag = sk_comm_tag(c);
+        rc = sk_op_start(op);
+    }
+    if (rc != MPI_SUCCESS) {
+        sk_op_free(op);
+        return rc;
+    }
+    *request = form == SK_PERSISTENT ? op->handle : op->work;
+    return MPI_SUCCESS;
+}
+
+/* Start a collective that outlives its call; without a plan it is planned later. */
+static int start_or_raise(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan,
+                          sk_form form, MPI_Request *request)
+{
+    int rc = start(c, call, mpi_op, plan, form, request);
+    return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
+}
+
+static void request_setup(sk_topo *t, sk_comm *c)
+{
+    int tag = sk_comm_tag(c);
+    for (int i = 1; i < SK_SETUP_TAGS; i++)
+        sk_comm_tag(c);
+    sk_topo_add_setup(t, tag);
+}
+
+/* Neighbourhood collectives: request a set-up when one is due. Blocking and persistent calls wait
+ * for it, nonblocking calls must not. True: the call can be planned now. */
+static bool await_setups(const sk_args *a, sk_comm *c, sk_form form, sk_mpi_call *call,
+                         sk_status *st)
+{
+    sk_topo *t = c->topo;
+    bool due = sk_topo_setup_due(t, c);
+    if (due && !sk_args_read(a, c, call)) {
+        t->calls--;
+        return true; /* the host will say what is wrong */
+    }
+    pthread_mutex_lock(&sk_proc.lock);
+    if (due) {
+        sk_topo_record_sizes(t, &call->call);
+        request_setup(t, c);
+    }
+    bool pending = sk_topo_setup_pending(t);
+    pthread_mutex_unlock(&sk_proc.lock);
+    t->setups_done = !pending; /* until a call requests the next one */
+    if (!pending)
+        return true;
+    if (form == SK_NONBLOCKING)
+        return false;
+    *st = sk_setup_wait(t, c);
+    return true;
+}
+
+static double now(void)
+{
+    return sk_proc.reporting ? PMPI_Wtime() : 0;
+}
+
+/* The call is planned: run it, or start it if it outlives its call. */
+static int run_or_start(const sk_args *a, sk_form form, sk_comm *c, sk_descriptor *x,
+                        MPI_Request *request, double since)
+{
+    void *send = (void *)(uintptr_t)a->sbuf;
+    if (form == SK_BLOCKING)
+        return sk_descriptor_run(x, c, send, a->rbuf, since);
+    const sk_mpi_call call = {
+        .handles = x->wire.handles, .kernel = x->wire.kernel, .send = send, .recv = a->rbuf};
+    return start_or_raise(c, &call, a->op, x->plan, form, request);
+}
+
+/* The chosen schedule is a message per edge, which the host does with less overhead. */
+static bool host_is_as_good(const sk_args *a, sk_form form, const sk_comm *c, const sk_plan *plan)
+{
+    return plan->plain && form == SK_BLOCKING && !c->had_nonblocking && !c->topo->has_isolated &&
+           sk_topo_host_allowed(c->topo, a->coll);
+}
+
+/* The host serves all blocking calls of this collective here. */
+static bool host_serves(const sk_args *a, sk_form form, const sk_comm *c)
+{
+    return atomic_load_explicit(&c->host_colls, memory_order_relaxed) >> a->coll & 1 &&
+           form == SK_BLOCKING && !c->had_nonblocking;
+}
+
+/* Plan a call that is not in the cache, and run or start it. */
+static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, double since,
+                         int *rc)
+{
+    sk_mpi_call call;
+    sk_plan *plan = NULL;
+    if (!sk_args_read(a, c, &call))
+        return to_host(a, c, SK_HOST_ARGS);
+    if (sk_coll_neighbor(a->coll))
+        sk_topo_record_sizes(c->topo, &call.call);
+    sk_status st = sk_comm_plan(c, &call.call, &plan);
+    if (st != SK_OK) {
+        *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
+        return true;
+    }
+    bool served = false;
+    if (!plan->algo)
+        pass_to_host(a, form, c, SK_HOST_NOFIT);
+    else {
+        sk_descriptor made, *x = sk_call_cache_add(a, c, &call, plan);
+        if (!x)
+            sk_descriptor_init(x = &made, c, &call, a->op, plan);
+        if (host_is_as_good(a, form, c, plan))
+            to_host(a, c, SK_HOST_SAME);
+        else {
+            *rc = run_or_start(a, form, c, x, request, since);
+            served = true;
+        }
+    }
+    sk_plan_release(plan);
+    return served;
+}
+
+/* The long way. */
+static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, int *rc)
+{
+    bool neighbor = sk_coll_neighbor(a->coll);
+    if (!c->inter)
+        sk_discovery_count(c, form == SK_BLOCKING);
+    if (host_serves(a, form, c))
+        return to_host(a, c, SK_HOST_SAME);
+    if (c->inter)
+        return to_host(a, c, SK_HOST_INTER);
+    if (!sk_proc.serves[a->coll])
+        return pass_to_host(a, form, c, SK_HOST_OFF);
+    if (neighbor && !sk_topo_get(c))
+        return to_host(a, c, SK_HOST_ARGS);
+    if (form == SK_NONBLOCKING && !sk_comm_may_start(c))
+        return to_host(a, c, SK_HOST_EARLY);
+    sk_args_clear_insignificant(a, c);
+    a->outlives = form != SK_BLOCKING;
+    double since = now();
+    sk_mpi_call call;
+    sk_status st = SK_OK;
+    if (neighbor && !await_setups(a, c, form, &call, &st)) {
+        if (!sk_args_read(a, c, &call))
+            return to_host(a, c, SK_HOST_ARGS);
+        *rc = start_or_raise(c, &call, a->op, NULL, form, request);
+        return true;
+    }
+    if (st != SK_OK) {
+        *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
+        return true;
+    }
+    sk_descriptor *x = sk_call_cache_find(a, c);
+    if (!x)
+        return plan_and_run(a, form, c, request, since, rc);
+    if (host_is_as_good(a, form, c, x->plan))
+        return to_host(a, c, SK_HOST_SAME);
+    *rc = run_or_start(a, form, c, x, request, since);
+    return true;
+}
+
+/* The short way: the descriptor of a call just like an earlier one that needs nothing before it.
+ * NULL: take the long way. */
+static sk_descriptor *cached_call(sk_args *a, sk_comm *c)
+{
+    sk_topo *t = sk_coll_neighbor(a->coll) ? c->topo : NULL;
+    if (t && (!t->setups_done || !sk_topo_may_count(t) ||
+              atomic_load_explicit(&c->host_colls, memory_order_relaxed)))
+        return NULL;
+    sk_args_clear_insignificant(a, c);
+    sk_descriptor *x = sk_call_cache_find(a, c);
+    if (!t || !x)
+        return x;
+    if (x->plan->plain)
+        return NULL;
+    t->calls++;
+    return x;
+}
+
+bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+{
+    sk_comm *c = sk_comm_known(a->comm);
+    if (!c) {
+        if (!sk_process_ready())
+            return false;
+        c = sk_comm_find(a->comm);
+        if (!c)
+            return to_host(a, c, SK_HOST_ARGS);
+    } else if (form == SK_BLOCKING && c->cache) {
+        double since = now();
+        sk_descriptor *x = cached_call(a, c);
+        if (x) {
+            *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+            return true;
+        }
+    }
+    return dispatch_new(a, form, c, request, rc);
+}
+
+/* ---- new communicators ---- */
+
+void sk_dispatch_comm_created(MPI_Comm comm)
+{
+#if SK_HAVE_IDUP
+    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (c && !c->inter)
+        sk_comm_wait_wired(c);
+#else
+    (void)comm; /* where duplicates block anyway, nonblocking calls make them */
+#endif
+}
+
+static bool wants_patterns_now(MPI_Info info)
+{
+    char value[8] = "";
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "skein_plan", (int)sizeof value - 1, value, &found);
+    const char *set = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_PLAN);
+    return strcmp(found ? value : set, "eager") == 0;
+}
+
+void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info)
+{
+    if (comm == MPI_COMM_NULL || !sk_process_ready() || !sk_proc.plans || !wants_patterns_now(info))
+        return;
+    sk_comm *c = sk_comm_get(comm);
+    sk_topo *t = c && c->nranks > 1 ? sk_topo_get(c) : NULL;
+    if (!t)
+        return;
+    t->assumed = true;
+    request_setup(t, c);
+    sk_status st = sk_setup_wait(t, c);
+    t->assumed = false;
+    if (st != SK_OK)
+        sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
+}

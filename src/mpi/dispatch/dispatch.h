@@ -1,0 +1,22 @@
+/* dispatch.h: serve a call, or say that the host must. */
+#ifndef SK_DISPATCH_H
+#define SK_DISPATCH_H
+
+#include "base/hot.h"
+#include "mpi/dispatch/args.h"
+
+typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
+
+/* True: the call is served and *rc is what it returns. False: call the host; the report has counted
+ * the call already. */
+SK_HOT bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc);
+
+/* All ranks have created a communicator: make its private duplicate now, so that the first
+ * collective on it may be a nonblocking one. */
+void sk_dispatch_comm_created(MPI_Comm comm);
+
+/* The communicator has a topology: make its patterns now if SKEIN_PLAN or the info key skein_plan
+ * says so. */
+void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info);
+
+#endif

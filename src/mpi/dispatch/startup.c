@@ -1,0 +1,162 @@
+#include "mpi/dispatch/startup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/dispatch/bsend.h"
+#include "mpi/dispatch/request.h"
+#include "mpi/state/comm.h"
+#include "mpi/state/dtype.h"
+#include "mpi/state/host_progress.h"
+#include "mpi/state/own_graph.h"
+#include "topo/machine.h"
+
+extern char **environ;
+
+/* ---- start ---- */
+
+static void refuse(const char *why)
+{
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        fprintf(stderr, "skein: %s\n", why);
+    PMPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* SKEIN_MACHINE describes all ranks of the job, so it can be checked only now. */
+static void check_machine(const sk_settings *set)
+{
+    const char *text = sk_settings_text(set, SK_SET_MACHINE);
+    char err[256], why[320];
+    int nranks;
+    sk_machine *m = NULL;
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    if (*text && sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK) {
+        snprintf(why, sizeof why, "SKEIN_MACHINE: %s", err);
+        refuse(why);
+    }
+    sk_machine_free(m);
+}
+
+static void read_settings(const sk_settings *set)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    sk_proc.threads = level == MPI_THREAD_MULTIPLE;
+    sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
+    sk_proc.wait = sk_wait_policy(set);
+    sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
+    sk_proc.find_after = sk_settings_int(set, SK_SET_FIND);
+    sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
+    check_machine(set);
+    for (int i = 0; i < SK_NCOLLS; i++)
+        sk_proc.serves[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
+}
+
+static int start_locked(void)
+{
+    char err[256];
+    if (sk_select_new(environ, &sk_proc.select, err, sizeof err) != SK_OK)
+        refuse(err);
+    const sk_settings *set = sk_select_settings(sk_proc.select);
+    if (!sk_settings_bool(set, SK_SET_ENABLE))
+        return SK_PROC_OFF;
+    sk_proc.report = sk_report_new();
+    if (!sk_proc.report)
+        refuse("out of memory");
+    read_settings(set);
+    sk_request_start();
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, sk_dtype_attr_freed, &sk_proc.type_key, NULL);
+#if !SK_HAVE_GRAPHS
+    sk_own_graph_start();
+#endif
+    PMPI_Comm_dup(MPI_COMM_SELF, &sk_proc.self);
+    PMPI_Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
+    sk_proc.never = MPI_REQUEST_NULL;
+    int *most = NULL, found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
+    sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
+    return SK_PROC_READY;
+}
+
+int sk_process_start(void)
+{
+    int up = 0, down = 0;
+    PMPI_Initialized(&up);
+    PMPI_Finalized(&down);
+    if (!up || down)
+        return SK_PROC_OFF;
+    pthread_mutex_lock(&sk_proc.lock);
+    int state = atomic_load(&sk_proc.state);
+    if (state == SK_PROC_NEW) {
+        state = start_locked();
+        atomic_store_explicit(&sk_proc.state, state, memory_order_release);
+    }
+    pthread_mutex_unlock(&sk_proc.lock);
+    return state;
+}
+
+/* ---- end ---- */
+
+static void print_report(void)
+{
+    int rank, nranks, n;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    n = sk_report_ncells(sk_proc.report);
+    int64_t *cells = malloc((size_t)n * sizeof *cells);
+    if (!cells)
+        refuse("out of memory");
+    sk_report_read(sk_proc.report, cells);
+    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX, 0,
+                MPI_COMM_WORLD);
+    sk_report_write(sk_proc.report, cells);
+    free(cells);
+    if (rank != 0)
+        return;
+    const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
+    if (strcmp(where, "1") == 0) {
+        sk_report_table(sk_proc.report, nranks, stderr);
+        return;
+    }
+    FILE *out = fopen(where, "w");
+    if (!out) {
+        fprintf(stderr, "skein: cannot write the report to %s; here it is\n", where);
+        sk_report_table(sk_proc.report, nranks, stderr);
+        return;
+    }
+    sk_report_json(sk_proc.report, nranks, out);
+    fclose(out);
+}
+
+void sk_process_end(void)
+{
+    if (atomic_load(&sk_proc.state) == SK_PROC_NEW)
+        sk_process_start(); /* a rank without any collective still takes part in the report */
+    if (atomic_exchange(&sk_proc.state, SK_PROC_OFF) != SK_PROC_READY)
+        return;
+    sk_bsend_flush();
+    if (sk_proc.hooked)
+        sk_host_hook_remove();
+    if (sk_proc.reporting)
+        print_report();
+    memset(sk_proc.serves, 0, sizeof sk_proc.serves);
+    for (int i = 0; i < SK_SLOTS; i++) {
+        atomic_store(&sk_proc.comm_slot[i], NULL);
+        atomic_store(&sk_proc.type_slot[i], NULL);
+    }
+    sk_comm_forget_all();
+    if (sk_proc.never != MPI_REQUEST_NULL) {
+        PMPI_Cancel(&sk_proc.never);
+        PMPI_Wait(&sk_proc.never, MPI_STATUS_IGNORE);
+    }
+    PMPI_Comm_free(&sk_proc.self);
+    sk_dtype_forget_all();
+    sk_report_free(sk_proc.report);
+    sk_select_free(sk_proc.select);
+    sk_proc.report = NULL;
+    sk_proc.select = NULL;
+}

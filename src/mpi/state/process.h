@@ -1,0 +1,130 @@
+/* process.h: the one global object of the library.
+ *
+ * MPI_Init, MPI_Finalize and handles that only the host can create force one object per process.
+ * Nothing else in the library is global. doc/LOCKING.md says which lock protects which field. */
+#ifndef SK_PROCESS_H
+#define SK_PROCESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/state/flavour.h"
+#include "report/report.h"
+#include "select/select.h"
+
+struct sk_comm;
+struct sk_dtype;
+struct sk_op;
+
+enum { SK_SLOTS = 256 }; /* of the tables indexed by handle */
+
+/* How a rank waits. Spinning needs a core of its own; the other ways give the core away. */
+typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_MIXED, SK_WAIT_SLEEP } sk_wait;
+
+enum { SK_PROC_NEW, SK_PROC_READY, SK_PROC_OFF };
+
+typedef struct sk_process {
+    atomic_int state; /* SK_PROC_*: see dispatch/startup.h */
+    bool serves[SK_NCOLLS];
+    sk_wait wait;
+    bool reporting;
+    int leaders;            /* SKEIN_LEADERS */
+    int64_t find_after;     /* calls on a communicator before its ranks look for shared memory */
+    bool threads;           /* MPI_THREAD_MULTIPLE */
+    bool plans;             /* patterns are made at all (SKEIN_PLAN) */
+    void (*progress)(void); /* progresses the active collectives: see sk_progress */
+    atomic_bool hooked;     /* the host's progress calls Skein's: see host_progress.h */
+    atomic_bool hinting;    /* a libfabric provider reads hints: see transport/hint.h */
+    atomic_int inflight;    /* active collectives that outlive their call */
+    atomic_int persist_started; /* persistent collectives started and not yet waited for */
+    atomic_int persist_known;   /* persistent collectives */
+    atomic_int ndeferred;       /* entries of `deferred` */
+    _Atomic(uint32_t) calls;    /* collectives so far, roughly: see sk_process_call */
+
+    sk_select *select;
+    sk_report *report;
+    int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
+#if !SK_HAVE_GRAPHS
+    int topo_key; /* attribute of the topologies that Skein supplies: see own_graph.h */
+#endif
+    MPI_Comm self;     /* private duplicate of MPI_COMM_SELF */
+    MPI_Request never; /* a receive on it that nothing matches: a test of it progresses the host */
+    atomic_flag testing_never;
+    atomic_int self_tag;
+    int64_t tags; /* calls use the tags 0 .. tags-1, persistent collectives tags .. 2 tags - 1 */
+
+    /* The object last seen for a handle. Objects are recycled and never returned to the system
+     * before the end, so a stale slot can be read safely; the handle inside shows that it is stale.
+     */
+    _Atomic(struct sk_comm *) comm_slot[SK_SLOTS];
+    _Atomic(struct sk_dtype *) type_slot[SK_SLOTS];
+
+    pthread_mutex_t location_lock; /* protects the next two */
+    sk_location location;          /* of this process while it was bound to `location_cpus` */
+    uint64_t location_cpus;        /* 0: not looked up yet */
+
+    pthread_mutex_t lock; /* protects everything below */
+    struct sk_comm *comms;
+    struct sk_dtype *types;
+    struct sk_op *active; /* in order of start */
+    struct sk_op **active_end;
+    struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
+    struct sk_buffered *buffered;       /* messages of MPI_Bsend that Skein buffers: see p2p.c */
+    struct sk_deferred_free *deferred;  /* types and operations freed by the user while in use */
+} sk_process;
+
+extern sk_process sk_proc __attribute__((visibility("hidden")));
+
+/* While this is false, calls that wait or test go straight to the host. */
+static inline bool sk_busy(void)
+{
+    return atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) |
+           atomic_load_explicit(&sk_proc.persist_started, memory_order_relaxed);
+}
+
+/* Let every active collective go as far as it can without waiting. Cheap when there is none. The
+ * function behind it is registered at start (dispatch/request.c), so that the layers below can call
+ * it while they wait. */
+static inline void sk_progress(void)
+{
+    if (atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed))
+        sk_proc.progress();
+}
+
+/* The number of a collective call, from 1. Threads may get the same one: it is only a hint. */
+static inline uint32_t sk_process_call(void)
+{
+    uint32_t n = atomic_load_explicit(&sk_proc.calls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&sk_proc.calls, n, memory_order_relaxed);
+    return n;
+}
+
+/* One slot for a handle: MPICH's are small integers, Open MPI's pointers. */
+#define SK_SLOT(handle)                                                                            \
+    ((((uintptr_t)(handle)) ^ ((uintptr_t)(handle) >> 6) ^ ((uintptr_t)(handle) >> 14)) % SK_SLOTS)
+
+/* ---- waiting ---- */
+
+/* How this process waits, by SKEIN_WAIT and by the ranks and cores of the node. */
+sk_wait sk_wait_policy(const sk_settings *set);
+
+/* Ranks turned out to share cores: give the core away from now on, unless SKEIN_WAIT says how. */
+void sk_wait_sharing(void);
+
+/* Nothing to do: give the core away if the policy says so. */
+void sk_relax(void);
+
+/* May a blocking call wait inside the host? That is cheapest, but only if nothing else needs
+ * progress meanwhile, and if the host yields by itself or need not. */
+static inline bool sk_host_may_wait(void)
+{
+    return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) &&
+           (SK_HOST_YIELDS || sk_proc.wait == SK_WAIT_SPIN);
+}
+
+/* Wait for a request of the host, progressing Skein's collectives meanwhile. */
+int sk_wait_request(MPI_Request *request, MPI_Status *status);
+
+#endif

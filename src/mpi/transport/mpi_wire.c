@@ -1,0 +1,309 @@
+#include "mpi/transport/mpi_wire.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/transport/shm_wire.h"
+
+size_t sk_mpi_wire_bytes(uint32_t n)
+{
+    return n * (sizeof(MPI_Request) + sizeof(MPI_Status) + sizeof(sk_recv_target)) + 64;
+}
+
+void sk_mpi_wire_set_arrays(sk_mpi_wire *w, void *memory, uint32_t n)
+{
+    w->targets = memory;
+    w->reqs = (MPI_Request *)(w->targets + n);
+    uintptr_t statuses = (uintptr_t)(w->reqs + n);
+    w->statuses = (MPI_Status *)((statuses + 15) & ~(uintptr_t)15);
+    w->nreqs = 0;
+}
+
+/* Keep the first error of the host. */
+static sk_status keep_error(sk_mpi_wire *w, int rc)
+{
+    if (rc == MPI_SUCCESS)
+        return SK_OK;
+    if (w->error == MPI_SUCCESS)
+        w->error = rc;
+    return SK_WIRE;
+}
+
+/* A part as MPI wants it: count x type. Contiguous parts are sent as bytes, so they can be cut
+ * anywhere. A count beyond int becomes one element of a type made for it. An empty part is sent as
+ * no bytes: MPICH 4.0.2 divides by the size of a type, so the host never sees a type of size zero. */
+typedef struct sk_mpi_shape {
+    int count;
+    MPI_Datatype type;
+    bool made;
+} sk_mpi_shape;
+
+static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, sk_mpi_shape *s)
+{
+    enum { CHUNK = 1 << 30 };
+    MPI_Datatype chunks, rest, chunk;
+    MPI_Aint displ[2] = {0, (MPI_Aint)(n / CHUNK * CHUNK * extent)};
+    int len[2] = {1, 1};
+    int rc = PMPI_Type_contiguous(CHUNK, of, &chunk);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    PMPI_Type_contiguous((int)(n / CHUNK), chunk, &chunks);
+    PMPI_Type_contiguous((int)(n % CHUNK), of, &rest);
+    MPI_Datatype both[2] = {chunks, rest};
+    rc = PMPI_Type_create_struct(2, len, displ, both, &s->type);
+    PMPI_Type_free(&chunk);
+    PMPI_Type_free(&chunks);
+    PMPI_Type_free(&rest);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(&s->type);
+    s->count = 1;
+    s->made = true;
+    return rc;
+}
+
+static int shape_of(const sk_mpi_wire *w, sk_part p, sk_mpi_shape *s)
+{
+    const sk_type *t = &w->types[p.type];
+    int64_t n = t->contig ? p.len : t->size ? p.len / t->size : 0;
+    MPI_Datatype of = t->contig || n == 0 ? MPI_BYTE : w->handles[p.type];
+    if (n > INT_MAX)
+        return big_shape(n, of, t->contig ? 1 : t->extent, s);
+    *s = (sk_mpi_shape){(int)n, of, false};
+    return MPI_SUCCESS;
+}
+
+static void drop_shape(sk_mpi_shape *s)
+{
+    if (s->made)
+        PMPI_Type_free(&s->type);
+}
+
+static sk_status wire_send(sk_wire *base, sk_part from, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_mpi_shape s;
+    int rc = shape_of(w, from, &s);
+    if (rc != MPI_SUCCESS)
+        return keep_error(w, rc);
+    w->targets[w->nreqs] = (sk_recv_target){0};
+    rc = SK_OWN(&w->hint, w->tag, 1,
+                PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+    if (rc == MPI_SUCCESS)
+        w->nreqs++;
+    drop_shape(&s);
+    return keep_error(w, rc);
+}
+
+static bool lands_packed(const sk_mpi_wire *w, sk_part to)
+{
+    return SK_HOST_SPLITS_ELEMENTS && !w->types[to.type].contig;
+}
+
+static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_recv_target *target = &w->targets[w->nreqs];
+    *target = (sk_recv_target){.got = got};
+    if (lands_packed(w, to)) {
+        *target = (sk_recv_target){.bytes = malloc((size_t)to.len), .to = to};
+        if (!target->bytes)
+            return keep_error(w, MPI_ERR_NO_MEM);
+        to = (sk_part){target->bytes, to.len, SK_TYPE_BYTE};
+    }
+    sk_mpi_shape s = {0};
+    int rc = shape_of(w, to, &s);
+    if (rc == MPI_SUCCESS)
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+    if (rc == MPI_SUCCESS)
+        w->nreqs++;
+    else
+        free(target->bytes);
+    drop_shape(&s);
+    return keep_error(w, rc);
+}
+
+static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack);
+
+/* Only packets ask for the length they got, and packets are bytes. */
+static sk_status collect(sk_mpi_wire *w, int rc)
+{
+    sk_status st = rc == MPI_ERR_IN_STATUS ? SK_WIRE : keep_error(w, rc);
+    for (int i = 0; i < w->nreqs; i++) {
+        sk_recv_target *target = &w->targets[i];
+        int len;
+        if (rc == MPI_ERR_IN_STATUS && w->statuses[i].MPI_ERROR != MPI_SUCCESS &&
+            w->statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+            keep_error(w, w->statuses[i].MPI_ERROR);
+        else if (target->bytes && pack(w, target->to, target->bytes, true) != SK_OK)
+            st = SK_WIRE;
+        else if (target->got && PMPI_Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
+            *target->got = len;
+        free(target->bytes);
+    }
+    w->nreqs = 0;
+    return st;
+}
+
+static sk_status wire_finish(sk_wire *base, bool block)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    int done = 0, rc;
+    if (block && sk_host_may_wait())
+        return collect(w, PMPI_Waitall(w->nreqs, w->reqs, w->statuses));
+    for (;;) {
+        rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses);
+        if (done || rc != MPI_SUCCESS)
+            return collect(w, rc);
+        if (!block)
+            return SK_AGAIN;
+        sk_progress();
+        sk_relax();
+    }
+}
+
+static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part to, int from_peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (!sk_host_may_wait() || (from_peer >= 0 && lands_packed(w, to))) {
+        sk_status st = SK_OK, st2 = SK_OK;
+        if (from_peer >= 0)
+            st = wire_recv(base, to, from_peer, NULL);
+        if (to_peer >= 0)
+            st2 = wire_send(base, from, to_peer);
+        sk_status end = wire_finish(base, true);
+        return st ? st : st2 ? st2 : end;
+    }
+    sk_mpi_shape s = {0}, r = {0};
+    int rc = to_peer >= 0 ? shape_of(w, from, &s) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && from_peer >= 0)
+        rc = shape_of(w, to, &r);
+    if (rc != MPI_SUCCESS)
+        return keep_error(w, rc);
+    if (from_peer < 0)
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    PMPI_Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
+    else if (to_peer < 0)
+        rc = SK_OWN(
+            &w->hint, w->tag, 1,
+            PMPI_Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+    else
+        rc = SK_OWN(&w->hint, w->tag, 2,
+                    PMPI_Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count, r.type,
+                                  from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+    drop_shape(&s);
+    drop_shape(&r);
+    return keep_error(w, rc);
+}
+
+/* Between two layouts that are both derived the bytes go through a packed image, a piece at a time
+ * being no gain: MPI can pack whole elements only. */
+static sk_status copy_derived(sk_mpi_wire *w, sk_part from, sk_part to)
+{
+    void *packed = malloc((size_t)from.len);
+    if (!packed)
+        return keep_error(w, MPI_ERR_NO_MEM);
+    sk_status st = w->base.ops->copy(&w->base, from, (sk_part){packed, from.len, SK_TYPE_BYTE});
+    if (st == SK_OK)
+        st = w->base.ops->copy(&w->base, (sk_part){packed, from.len, SK_TYPE_BYTE}, to);
+    free(packed);
+    return st;
+}
+
+/* Pack or unpack. Where the host cannot pack from MPI_BOTTOM, a message to oneself does it. Open MPI
+ * can, and must not send one: this may run inside its progress, where a thread that waits for a
+ * message would wait for itself. */
+static int pack_chunk(void *at, int count, MPI_Datatype type, char *bytes, int size, bool unpack)
+{
+    int pos = 0;
+    if (!at && !SK_HOST_PACKS_BOTTOM) {
+        int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
+        MPI_Datatype from = unpack ? MPI_BYTE : type, to = unpack ? type : MPI_BYTE;
+        return PMPI_Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
+                             unpack ? at : bytes, unpack ? count : size, to, 0, tag, sk_proc.self,
+                             MPI_STATUS_IGNORE);
+    }
+    return unpack ? PMPI_Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
+                  : PMPI_Pack(at, count, type, bytes, size, &pos, sk_proc.self);
+}
+
+static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
+{
+    const sk_type *t = &w->types[derived.type];
+    MPI_Datatype type = w->handles[derived.type];
+    if (!derived.len)
+        return SK_OK; /* also: the type may have size zero */
+    int64_t most = INT_MAX / t->size, n = derived.len / t->size;
+    if (most == 0)
+        return keep_error(w, MPI_ERR_COUNT);
+    for (int64_t i = 0; i < n; i += most) {
+        int count = (int)(n - i < most ? n - i : most), size = (int)(count * t->size);
+        void *at = (void *)((uintptr_t)derived.at + (uintptr_t)(i * t->extent));
+        int rc = pack_chunk(at, count, type, bytes + i * t->size, size, unpack);
+        if (rc != MPI_SUCCESS)
+            return keep_error(w, rc);
+    }
+    return SK_OK;
+}
+
+SK_HOT static sk_status wire_copy(sk_wire *base, sk_part from, sk_part to)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    bool plain_from = w->types[from.type].contig, plain_to = w->types[to.type].contig;
+    if (plain_from && plain_to) {
+        memmove(to.at, from.at, (size_t)from.len);
+        return SK_OK;
+    }
+    if (plain_to)
+        return pack(w, from, to.at, false);
+    if (plain_from)
+        return pack(w, to, from.at, true);
+    return copy_derived(w, from, to);
+}
+
+static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    const sk_type *t = &w->types[in.type];
+    if (!in.len)
+        return SK_OK; /* also: the type may have size zero */
+    int64_t n = in.len / t->size;
+    if (w->kernel) {
+        const void *both[2] = {in.at, inout.at};
+        w->kernel(inout.at, both, 2, n);
+        return SK_OK;
+    }
+    for (int64_t i = 0; i < n; i += INT_MAX) {
+        int count = (int)(n - i < INT_MAX ? n - i : INT_MAX);
+        uintptr_t step = (uintptr_t)(i * t->extent);
+        int rc = PMPI_Reduce_local((void *)((uintptr_t)in.at + step),
+                                   (void *)((uintptr_t)inout.at + step), count, w->handles[in.type],
+                                   w->op);
+        if (rc != MPI_SUCCESS)
+            return keep_error(w, rc);
+    }
+    return SK_OK;
+}
+
+const sk_wire_ops sk_mpi_wire_ops = {
+    .send = wire_send,
+    .recv = wire_recv,
+    .finish = wire_finish,
+    .copy = wire_copy,
+    .reduce = wire_reduce,
+    .exchange = wire_exchange,
+#if SK_HAVE_SHM
+    .open = sk_shm_wire_open,
+    .slot = sk_shm_wire_slot,
+    .post = sk_shm_wire_post,
+    .export = sk_shm_wire_export,
+    .await = sk_shm_wire_await,
+    .await_rank = sk_shm_wire_await_rank,
+    .fold = sk_shm_wire_fold,
+    .join = sk_shm_wire_join,
+    .read = sk_shm_wire_read,
+    .quiesce = sk_shm_wire_quiesce,
+    .release = sk_shm_wire_release,
+#endif
+};

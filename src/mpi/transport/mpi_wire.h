@@ -1,0 +1,56 @@
+/* mpi_wire.h: the wire made of the host's point-to-point messages and, where local ranks share
+ * memory, of the node's shared memory. */
+#ifndef SK_MPI_WIRE_H
+#define SK_MPI_WIRE_H
+
+#include "base/hot.h"
+#include "exec/kernel.h"
+#include "exec/wire.h"
+#include "mpi/state/process.h"
+#include "mpi/transport/hint.h"
+#include "shm/shm.h"
+#include "topo/machine.h"
+
+/* What to do when a receive completes. */
+typedef struct sk_recv_target {
+    int64_t *got; /* where to store the length received, or NULL */
+    char *bytes;  /* received packed, to be unpacked to `to`; or NULL */
+    sk_part to;
+} sk_recv_target;
+
+typedef struct sk_mpi_wire {
+    sk_wire base;
+    MPI_Comm comm;
+    int tag;
+    sk_hint hint; /* of its messages */
+    MPI_Op op;
+    sk_kernel_fn *kernel; /* of the operation; NULL: the host must reduce */
+    const sk_type *types; /* layouts and their handles; [0] is the byte */
+    const MPI_Datatype *handles;
+    MPI_Request *reqs; /* enough for the largest round */
+    MPI_Status *statuses;
+    sk_recv_target *targets; /* one per request */
+    int nreqs;
+    int error; /* first MPI error */
+
+    sk_shm *shm;           /* NULL: schedules without epochs only */
+    const int *local_rank; /* of each rank on its node */
+    const sk_epoch_room *epochs;
+    uint32_t placed; /* epochs of the schedule announced to the shared memory */
+    uint32_t sign;   /* signature of the plan */
+    bool contig;     /* all types are */
+} sk_mpi_wire;
+
+extern const sk_wire_ops sk_mpi_wire_ops;
+
+/* Bytes of reqs + statuses + targets for rounds of at most n transfers, and their layout in `memory`.
+ */
+size_t sk_mpi_wire_bytes(uint32_t n);
+void sk_mpi_wire_set_arrays(sk_mpi_wire *w, void *memory, uint32_t n);
+
+/* Run the epochs of a schedule in this shared memory: see shm_wire.c. `sign`: of the plan. */
+void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
+                     uint32_t sign);
+SK_HOT void sk_mpi_wire_begin(sk_mpi_wire *w); /* a run begins */
+
+#endif

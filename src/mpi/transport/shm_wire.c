@@ -1,0 +1,278 @@
+/* shm_wire.c: the steps of an epoch over a board. Only blocking calls have epochs, so all of this
+ * may wait. */
+#include "mpi/transport/shm_wire.h"
+
+#include <string.h>
+
+#include "exec/epoch_steps.h"
+#include "shm/cma.h"
+#include "shm/epochs.h"
+
+static const sk_intra_ops intra_ops;
+
+/* Here, in straight schedules; elsewhere these are called. */
+#define INLINED inline __attribute__((always_inline))
+
+void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
+                     uint32_t sign)
+{
+    w->base.intra = &intra_ops;
+    w->shm = b;
+    w->local_rank = m->local_rank;
+    w->epochs = v->epochs;
+    w->sign = sign;
+    w->contig = true;
+    for (uint32_t i = 0; i < v->ntypes; i++)
+        w->contig = w->contig && v->types[i].contig;
+}
+
+INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
+{
+    w->placed = 0;
+    sk_shm_begin(w->shm, w->sign);
+}
+
+/* Epochs are placed in order, when first used: those that this rank passes without any use need no
+ * place. */
+SK_HOT static __attribute__((noinline)) void place_epochs(sk_mpi_wire *w, uint32_t epoch)
+{
+    for (; w->placed <= epoch; w->placed++) {
+        const sk_epoch_room *t = &w->epochs[w->placed];
+        sk_shm_epoch(w->shm, t->room, t->all, t->together);
+    }
+}
+
+INLINED static sk_shm *placed(sk_wire *base, uint32_t epoch)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (w->placed <= epoch)
+        place_epochs(w, epoch);
+    return w->shm;
+}
+
+INLINED sk_status sk_shm_wire_open(sk_wire *base, uint32_t epoch, bool block)
+{
+    (void)block;
+    sk_shm_open(placed(base, epoch), epoch);
+    return SK_OK;
+}
+
+INLINED void *sk_shm_wire_slot(sk_wire *base, uint32_t buf, int owner)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    uint32_t epoch = sk_buf_epoch(buf);
+    int local_rank = owner < 0 ? sk_shm_me(w->shm) : w->local_rank[owner];
+    if ((buf & SK_BUF_MASK) == SK_COMMON)
+        local_rank = sk_shm_nlocal(w->shm);
+    return sk_shm_slot(placed(base, epoch), epoch, local_rank);
+}
+
+INLINED void sk_shm_wire_post(sk_wire *base, uint32_t epoch)
+{
+    sk_shm_post(placed(base, epoch), epoch);
+}
+
+INLINED sk_status sk_shm_wire_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
+{
+    (void)block;
+    sk_shm *b = placed(base, epoch);
+    return sk_shm_await_range(b, epoch, lo, hi < 0 ? sk_shm_nlocal(b) : hi) ? SK_OK : SK_TRUNCATE;
+}
+
+INLINED sk_status sk_shm_wire_await_rank(sk_wire *base, uint32_t epoch, int rank, bool block)
+{
+    (void)block;
+    int local_rank = ((sk_mpi_wire *)base)->local_rank[rank];
+    return sk_shm_await(placed(base, epoch), epoch, local_rank) ? SK_OK : SK_TRUNCATE;
+}
+
+/* ---- reductions ---- */
+
+static char *in_slot(const sk_mpi_wire *w, uint32_t epoch, int local_rank, sk_part slot)
+{
+    return (char *)sk_shm_slot(w->shm, epoch, local_rank) + (intptr_t)slot.at;
+}
+
+static void fold_by_kernel(const sk_mpi_wire *w, uint32_t epoch, int lo, int hi, sk_part slot,
+                           sk_part to)
+{
+    enum { BATCH = 64 };
+    const void *in[BATCH];
+    int n = 0;
+    int64_t count = to.len / w->types[to.type].size;
+    for (int i = lo; i < hi; i++) {
+        in[n++] = in_slot(w, epoch, i, slot);
+        if (n == BATCH || i == hi - 1) {
+            w->kernel(to.at, in, n, count);
+            in[0] = to.at;
+            n = 1;
+        }
+    }
+}
+
+static sk_status fold_by_host(sk_mpi_wire *w, uint32_t epoch, int lo, int hi, sk_part slot,
+                              sk_part to)
+{
+    const sk_wire_ops *ops = w->base.ops;
+    slot.len = to.len;
+    sk_part in = {in_slot(w, epoch, hi - 1, slot), to.len, to.type};
+    sk_status st = ops->copy(&w->base, in, to);
+    for (int i = hi - 2; i >= lo && st == SK_OK; i--) {
+        in.at = in_slot(w, epoch, i, slot);
+        st = ops->reduce(&w->base, in, to);
+    }
+    return st;
+}
+
+sk_status sk_shm_wire_fold(sk_wire *base, uint32_t epoch, int lo, int hi, sk_part slot, sk_part to)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (lo >= hi || !to.len)
+        return SK_OK;
+    if (!w->kernel)
+        return fold_by_host(w, epoch, lo, hi, slot, to);
+    fold_by_kernel(w, epoch, lo, hi, slot, to);
+    return SK_OK;
+}
+
+sk_status sk_shm_wire_join(sk_wire *base, uint32_t epoch, sk_part slot, sk_part to, bool block)
+{
+    (void)block;
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_shm *b = placed(base, epoch);
+    int n = sk_shm_nlocal(b);
+    if (!sk_shm_crowded(b)) {
+        if (!sk_shm_await_range(b, epoch, 0, n))
+            return SK_TRUNCATE;
+        return sk_shm_wire_fold(base, epoch, 0, n, slot, to);
+    }
+    sk_part result = {in_slot(w, epoch, n, slot), to.len, to.type};
+    sk_status st = SK_OK;
+    if (sk_shm_was_last(b, epoch)) {
+        st = sk_shm_wire_fold(base, epoch, 0, n, slot, result);
+        sk_shm_announce(b, epoch);
+    } else
+        sk_shm_await_result(b, epoch);
+    return st ? st : base->ops->copy(base, result, to);
+}
+
+/* ---- reading each other's memory ---- */
+
+_Static_assert(sizeof(sk_export_handle) == SK_EXPORT_BYTES,
+               "a place in a bay holds a place in memory");
+
+void sk_shm_wire_export(sk_wire *base, sk_part what, void *place)
+{
+    (void)base;
+    sk_export_handle here = sk_cma_export(what.at);
+    memcpy(place, &here, sizeof here);
+}
+
+sk_status sk_shm_wire_read(sk_wire *base, int rank, const void *place, int64_t at, sk_part to)
+{
+    (void)rank;
+    sk_export_handle there;
+    memcpy(&there, place, sizeof there);
+    sk_status st = sk_cma_read(there, at, to.at, to.len);
+    if (st != SK_OK)
+        ((sk_mpi_wire *)base)->error = MPI_ERR_OTHER;
+    return st;
+}
+
+sk_status sk_shm_wire_quiesce(sk_wire *base, uint32_t epoch, bool block)
+{
+    (void)block;
+    sk_shm_quiesce(((sk_mpi_wire *)base)->shm, epoch);
+    return SK_OK;
+}
+
+INLINED void sk_shm_wire_release(sk_wire *base, uint32_t epochs)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    if (w->placed < epochs)
+        w->placed = epochs;
+    sk_shm_release(w->shm, epochs);
+}
+
+/* ---- beside the host's messages ---- */
+
+static sk_status intra_send(sk_wire *base, sk_part from, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_shm_send(w->shm, w->local_rank[peer], from.at, from.len);
+    return SK_OK;
+}
+
+static sk_status intra_recv(sk_wire *base, sk_part to, int peer)
+{
+    sk_mpi_wire *w = (sk_mpi_wire *)base;
+    sk_shm_recv(w->shm, w->local_rank[peer], to.at, to.len);
+    return SK_OK;
+}
+
+static sk_status intra_finish(sk_wire *base)
+{
+    return sk_shm_finish(((sk_mpi_wire *)base)->shm) ? SK_OK : SK_TRUNCATE;
+}
+
+/* ---- straight schedules ---- */
+
+/* Short ones without a call; all is read before anything is written. */
+INLINED static void move(char *to, const char *from, size_t n)
+{
+    uint64_t head, tail;
+    if (n < sizeof head || n > 2 * sizeof head) {
+        memmove(to, from, n);
+        return;
+    }
+    memcpy(&head, from, sizeof head);
+    memcpy(&tail, from + n - sizeof tail, sizeof tail);
+    memcpy(to, &head, sizeof head);
+    memcpy(to + n - sizeof tail, &tail, sizeof tail);
+}
+
+/* Apart, with words for arguments: parts would be put in memory before it is known who wants them.
+ */
+__attribute__((noinline)) static sk_status copy_typed(sk_wire *base, void *from, uint32_t from_type,
+                                                      void *to, uint32_t to_type, int64_t len)
+{
+    return base->ops->copy(base, (sk_part){from, len, from_type}, (sk_part){to, len, to_type});
+}
+
+INLINED static sk_status copy(sk_wire *base, sk_part from, sk_part to)
+{
+    if (!((sk_mpi_wire *)base)->contig)
+        return copy_typed(base, from.at, from.type, to.at, to.type, from.len);
+    move(to.at, from.at, (size_t)from.len);
+    return SK_OK;
+}
+
+static sk_status reduce(sk_wire *base, sk_part in, sk_part inout)
+{
+    return base->ops->reduce(base, in, inout);
+}
+
+static const sk_wire_ops inlined = {
+    .copy = copy,
+    .reduce = reduce,
+    .open = sk_shm_wire_open,
+    .slot = sk_shm_wire_slot,
+    .post = sk_shm_wire_post,
+    .export = sk_shm_wire_export,
+    .await = sk_shm_wire_await,
+    .await_rank = sk_shm_wire_await_rank,
+    .fold = sk_shm_wire_fold,
+    .join = sk_shm_wire_join,
+    .read = sk_shm_wire_read,
+    .quiesce = sk_shm_wire_quiesce,
+    .release = sk_shm_wire_release,
+};
+
+sk_status sk_shm_wire_straight(sk_run *r)
+{
+    sk_mpi_wire_begin((sk_mpi_wire *)r->wire);
+    return sk_epoch_straight(r, &inlined);
+}
+
+static const sk_intra_ops intra_ops = {
+    .send = intra_send, .recv = intra_recv, .finish = intra_finish};
