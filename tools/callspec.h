@@ -17,7 +17,8 @@ typedef struct sk_callspec {
     int64_t slot_bytes;        /* of each rank's slot in shared memory; 0: no shared memory */
 } sk_callspec;
 
-/* A neighbourhood collective by its name, also without "neighbor_"; SK_NCOLLS when there is none. */
+/* A neighbourhood collective by its name, also without "neighbor_"; SK_NCOLLS when there is
+ * none. */
 sk_coll sk_neighbor_coll_find(const char *name);
 
 /* Rounds the vector of reduce_scatter_block up to equal blocks. */
@@ -28,8 +29,8 @@ void sk_callspec_round(sk_callspec *s);
 typedef struct sk_callspec_args sk_callspec_args;
 sk_callspec_args *sk_callspec_args_new(sk_arena *a, const sk_callspec *s);
 
-/* The call of one rank. Not for neighbourhood collectives. It borrows from `args`. The v-collectives
- * get counts that differ by at most one element. */
+/* The call of one rank. Not for neighbourhood collectives. It borrows from `args`. The
+ * v-collectives get counts that differ by at most one element. */
 sk_call sk_callspec_call(const sk_callspec_args *args, int rank);
 
 #endif

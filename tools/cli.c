@@ -1,6 +1,6 @@
-/* cli.c: see cli.h. argp's own messages are switched off (ARGP_NO_ERRS), because they cannot name the
- * option that was probably meant. When argp fails, it calls the parser with ARGP_KEY_ERROR; the word
- * that it failed on is then found again from its position. */
+/* cli.c: see cli.h. argp's own messages are switched off (ARGP_NO_ERRS), because they cannot name
+ * the option that was probably meant. When argp fails, it calls the parser with ARGP_KEY_ERROR; the
+ * word that it failed on is then found again from its position. */
 #include "cli.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* commands.h: the sub-commands of `skein`. Each gets its own name as argv[0] and returns the exit
- * status: 0 done, 1 failed, 2 used wrongly. */
+ * status: 0 done, 1 failed, 2 wrong usage. */
 #ifndef SK_COMMANDS_H
 #define SK_COMMANDS_H
 
@@ -14,9 +14,10 @@ int sk_cmd_trace(int argc, char **argv);
 int sk_cmd_bench(int argc, char **argv);
 int sk_cmd_bench_match(int argc, char **argv); /* `skein bench match` */
 
-/* The preload library of a flavour ("openmpi", "mpich"), the provider ("fi"), or libskein-smpi.a
- * for "smpi": in ../lib beside the command's own directory, or where the command was installed to
- * find it. False when it is nowhere; `path` then names the first place looked at. */
+/* The path of the preload library of a flavour ("openmpi", "mpich"), of the provider ("fi"), or of
+ * libskein-smpi.a ("smpi"). It is searched in ../lib beside the directory of the command, then in
+ * the library directory of the installation. False when it is in neither; `path` then names the
+ * file that was looked for first. */
 bool sk_library_find(const char *flavour, char *path, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* info.c: `skein info`: the tables of this Skein: collectives, algorithms, settings, libraries, matching
- * engines, and which MPIs can use the libfabric provider. */
+/* info.c: `skein info`: the tables of this Skein: collectives, algorithms, settings, libraries,
+ * matching engines, and which MPIs can use the libfabric provider. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* main.c: the `skein` command: find the sub-command, hand over. */
+/* main.c: the `skein` command: finds the sub-command and runs it. */
 #include <stdio.h>
 #include <string.h>
 

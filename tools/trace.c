@@ -1,7 +1,7 @@
 /* trace.c: `skein trace`: run a job and record the receives and arrivals of its processes.
  *
- * It is a run with --match and SKEIN_TRACE. This process stays to list the files that were written. It
- * passes signals on to the launcher and ends with its exit status. */
+ * It is a run with --match and SKEIN_TRACE. This process stays to list the files that were written.
+ * It passes signals on to the launcher and ends with its exit status. */
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -94,8 +94,8 @@ static pid_t start(char *const *words, const sigset_t *before)
     _exit(e == ENOENT ? 127 : 126);
 }
 
-/* Waits until the launcher ends. A signal from the terminal reaches the launcher by itself; one that
- * was sent to this process alone is passed on. */
+/* Waits until the launcher ends. A signal from the terminal reaches the launcher by itself; one
+ * that was sent to this process alone is passed on. */
 static int wait_for(pid_t pid, const sigset_t *signals)
 {
     siginfo_t info;

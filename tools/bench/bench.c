@@ -1,4 +1,5 @@
-/* bench.c: `skein bench`: Skein's collectives against those of the host MPI. */
+/* bench.c: `skein bench`: times Skein's collectives against those of the host MPI. Runs the jobs,
+ * reads the points that they print, and prints the results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,11 @@ typedef struct bench_run {
     double budget; /* seconds per point */
     sk_result *results;
     int nresults, npoints, done;
-    const sk_job *job; /* the one that runs */
+    const sk_job *job; /* the running one */
     bool wrong;
 } bench_run;
 
-/* Skein's algorithm at a point. */
+/* The algorithm that Skein uses at a point. */
 static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool *forced)
 {
     *forced = false;
@@ -39,7 +40,7 @@ static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool 
         }
     if (!sk_select_serves(b->select, coll))
         return "host";
-    if (b->o.neighbor) /* the ranks choose when they know graph and machine */
+    if (b->o.neighbor) /* only the ranks know graph and machine */
         return "auto";
     sk_choice choice;
     sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
@@ -93,7 +94,7 @@ static void take_line(void *ctx, char *text)
         sk_csv_row(b->csv, &r);
 }
 
-/* 0, or 1 when the run failed: that stops nothing but this run's points. */
+/* Returns 0, or 1 when the run failed. The other jobs still run. */
 static int run_job(bench_run *b, const sk_job *j)
 {
     int expected = b->done + sk_job_points(j, &b->o);
@@ -114,13 +115,13 @@ static int run_job(bench_run *b, const sk_job *j)
             fprintf(stderr, "failed with exit status %d, %d points are missing\n", status,
                     expected - b->done);
         b->done = expected;
-        /* The host's own algorithms need not work everywhere; its default must. */
+        /* A forced algorithm of the host may fail; its default must not. */
         return j->host == 0;
     }
     return 0;
 }
 
-/* Which MPIs can be measured; says why others cannot. */
+/* Finds the MPIs that can be measured, and prints why the others cannot. */
 static bool find_mpis(bench_run *b, bool *mpi)
 {
     bool any = false;

@@ -1,3 +1,4 @@
+/* hosts.c: see hosts.h. */
 #include "bench/hosts.h"
 
 #include <ctype.h>
@@ -42,7 +43,7 @@ int sk_host_wanted(sk_arena *a, sk_flavour mpi, sk_coll coll, const char *item, 
             return 0;
         item = equals + 1;
     } else if (isdigit((unsigned char)*item)) {
-        return 0; /* a number means nothing without its collective */
+        return 0; /* a number needs its collective */
     }
     int n = 0;
     for (int i = 0; i < names.n; i++)
@@ -91,6 +92,6 @@ void sk_host_force(sk_strlist *options, sk_flavour mpi, sk_coll coll, int number
         *c = (char)toupper((unsigned char)*c);
     sk_strlist names = sk_host_algos(a, mpi, coll);
     sk_host_setenv(options, mpi, var, names.v[number - 1]);
-    /* A device's own collectives would come first. */
+    /* The collectives of the device would take precedence. */
     sk_host_setenv(options, mpi, "MPIR_CVAR_DEVICE_COLLECTIVES", "none");
 }

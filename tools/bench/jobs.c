@@ -58,8 +58,8 @@ sk_machine *sk_job_machine(sk_call *c)
     return m;
 }
 
-/* Whether forcing the algorithm can have an effect: for one of the sizes at least. With neighbours
- * that only the ranks can tell. */
+/* Whether forcing the algorithm has an effect for at least one of the sizes. For neighbourhood
+ * collectives only the ranks know. */
 static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, int nranks)
 {
     if (o->neighbor)
@@ -83,8 +83,7 @@ static const sk_algo *nth_algo(sk_coll coll, int n)
     return NULL;
 }
 
-/* Skein's algorithms do not use each other's collectives: the n-th of every collective share a run.
- */
+/* Collectives of Skein do not call each other, so one run forces the n-th algorithm of each. */
 static void add_all_algorithms(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     bool more = true;
@@ -116,7 +115,7 @@ static void add_chosen(job_list *l, const sk_bench_options *o, sk_flavour mpi, i
     }
 }
 
-/* A host's collective may be made of others, so that each forced one needs a run of its own. */
+/* A collective of the host may call others, so each forced one needs a run of its own. */
 static void add_against(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     for (int k = 0; k < o->ncolls; k++) {
@@ -139,8 +138,8 @@ static void add_against(job_list *l, const sk_bench_options *o, sk_flavour mpi, 
     }
 }
 
-/* MPICH spins while it waits: with more ranks than cores one measures the scheduler's time slices.
- * So such counts are measured only when asked for. */
+/* MPICH spins while it waits. With more ranks than cores the time slices of the scheduler would be
+ * measured, so that is done only when asked for. */
 bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     return o->ranks_given || mpi != SK_MPI_MPICH || nranks <= 2 ||
@@ -182,7 +181,7 @@ int sk_job_points(const sk_job *j, const sk_bench_options *o)
     return n;
 }
 
-/* The numbers as the measuring program takes them: separated by commas. */
+/* The sizes as an argument of the measuring program. */
 static const char *bytes_list(sk_arena *a, const sk_bench_options *o)
 {
     const char *text = "";

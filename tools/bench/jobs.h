@@ -1,12 +1,12 @@
-/* jobs.h: what has to be started: each job is one run of the measuring program. Skein and the host
- * read which algorithm to use when they start, so every combination is a job of its own. */
+/* jobs.h: the runs of the measuring program. Skein and the host read which algorithm to use when
+ * they start, so every combination is a job of its own. */
 #ifndef SK_BENCH_JOBS_H
 #define SK_BENCH_JOBS_H
 
 #include "bench/options.h"
 #include "coll/algo.h"
 
-/* In place of an algorithm's name: the host chooses. */
+/* The name of an algorithm when the host chooses. */
 #define SK_HOST_AUTO "auto"
 
 typedef struct sk_job {
@@ -21,23 +21,24 @@ typedef struct sk_job {
     struct sk_job *next;
 } sk_job;
 
-/* In the order in which to run them. Only flavours set in `mpi`. */
+/* The jobs in the order in which to run them, for the flavours set in `mpi`. */
 sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi);
 
 /* Whether this many ranks are measured; see --ranks. */
 bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
 
+/* The number of points that the job measures. */
 int sk_job_points(const sk_job *j, const sk_bench_options *o);
 
-/* The call of rank 0 that stands for a measured point of a global collective. */
+/* The call of rank 0 at a point of a global collective. */
 sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
 
-/* Put into it what the ranks find out when they all sit on this machine. The result, which is freed
- * by the caller after the call was used, may be NULL. */
+/* Completes the call for ranks that are all on this machine. The caller frees the result, which may
+ * be NULL, after the last use of the call. */
 sk_machine *sk_job_machine(sk_call *c);
 
-/* `skein run LAUNCHER ... PROGRAM ...`, or without Skein when the options say so. `budget`: seconds
- * for each point. */
+/* The command line of a job: `skein run LAUNCHER ... PROGRAM ...`, with --plain without `skein
+ * run`. `budget`: seconds for each point. */
 sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,
                           const char *launcher, const char *program, double budget);
 

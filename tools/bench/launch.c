@@ -1,3 +1,4 @@
+/* launch.c: see launch.h. */
 #include "bench/launch.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ static pid_t start(const sk_strlist *command, int *out)
         return -1;
     pid_t pid = fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); /* who ends the benchmark ends its ranks */
+        prctl(PR_SET_PDEATHSIG, SIGTERM); /* the ranks end with the benchmark */
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -79,7 +80,7 @@ static pid_t start(const sk_strlist *command, int *out)
     return pid;
 }
 
-/* Reads until the end: true. No bytes for `patience` seconds: false. */
+/* Reads lines until the end of the output. False: nothing came for `patience` seconds. */
 static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *text), void *ctx)
 {
     char buf[4096];
@@ -103,7 +104,7 @@ static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *te
         }
         used -= (size_t)(begin - buf);
         memmove(buf, begin, used);
-        if (used == sizeof buf - 1) /* no line of ours is that long */
+        if (used == sizeof buf - 1) /* not a line of the measuring program */
             used = 0;
     }
 }
@@ -117,7 +118,7 @@ int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void 
         return SK_LAUNCH_FAILED;
     bool ended = read_lines(out, patience, line, ctx);
     if (!ended) {
-        /* The launcher ends its ranks; if it hangs as well, it must go. */
+        /* The launcher ends its ranks. If it hangs too, it is killed. */
         kill(pid, SIGTERM);
         if (!read_lines(out, 10, line, ctx))
             kill(pid, SIGKILL);

@@ -173,7 +173,7 @@ static bool names_unmeasured(sk_arena *a, const sk_bench_options *o, const char 
     return !measured;
 }
 
-/* Every item of --against must mean something for a collective and an MPI asked for. */
+/* Every item of --against must name an algorithm of a collective and an MPI that are measured. */
 static bool check_against(sk_arena *a, const sk_bench_options *o)
 {
     sk_strlist valid = sk_strlist_new(a);
@@ -232,7 +232,7 @@ static bool check_graphs(const sk_bench_options *o)
     return true;
 }
 
-/* Whether the options go together and name things that exist. */
+/* Checks that the options are compatible and name things that exist. */
 static bool check_options(sk_arena *a, const sk_bench_options *o)
 {
     if (o->all_algorithms && o->algorithm)

@@ -1,3 +1,4 @@
+/* point.c: see point.h. */
 #include "bench/point.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
-/* point.h: one measured point, and the line in which the measuring program hands it to the command.
- */
+/* point.h: one measured point, and the line in which the measuring program reports it. */
 #ifndef SK_POINT_H
 #define SK_POINT_H
 
@@ -8,11 +7,10 @@
 #include "bench/stats.h"
 #include "coll/call.h"
 
-/* One way to time a call: Skein's and the host's time, and the ratio host / Skein over the rounds.
- */
+/* The times of Skein and of the host for one kind of measurement. */
 typedef struct sk_timing {
     double skein_us, host_us; /* medians over the rounds */
-    sk_spread ratio;          /* of the ratios of the rounds, not the ratio of medians */
+    sk_spread ratio; /* host / Skein, over the ratios of the rounds; not the ratio of the medians */
 } sk_timing;
 
 typedef struct sk_point {
@@ -21,11 +19,11 @@ typedef struct sk_point {
     bool equal;                 /* both gave the same bytes; if not, nothing was timed */
     int rounds, singles, train; /* rounds; calls timed singly in each; calls in a train */
     sk_timing makespan;         /* last exit minus first entry of one call */
-    sk_timing b2b;              /* one call out of a train of calls */
+    sk_timing b2b;              /* one call of a train (back to back) */
     double empty_us;            /* makespan of a call that does nothing */
 } sk_point;
 
-/* Where the two results differ first, or -1. */
+/* The first byte at which the results differ, or -1. */
 int64_t sk_first_difference(const void *a, const void *b, size_t bytes);
 
 void sk_point_format(const sk_point *p, char *line, size_t size);

@@ -24,7 +24,7 @@ static void csv_timing(FILE *f, const sk_timing *t)
             t->ratio.hi);
 }
 
-/* Graphs have commas in their names, and files may have quotes. */
+/* A quoted field: the names of graphs contain commas, those of files may contain quotes. */
 static void csv_text(FILE *f, const char *text)
 {
     fputs(",\"", f);
@@ -78,7 +78,7 @@ double sk_result_ratio(const sk_result *r, bool b2b)
     return b2b ? r->point.b2b.ratio.mid : r->point.makespan.ratio.mid;
 }
 
-const sk_result *sk_result_hardest(const sk_result *r, const sk_result *all, int n, bool b2b)
+const sk_result *sk_result_best_host(const sk_result *r, const sk_result *all, int n, bool b2b)
 {
     const sk_result *best = NULL;
     for (int i = 0; i < n; i++) {
@@ -100,8 +100,8 @@ static void print_timing(FILE *f, const sk_timing *t)
 
 static void print_against(FILE *f, const sk_result *r, const sk_result *all, int n)
 {
-    const sk_result *one = sk_result_hardest(r, all, n, false),
-                    *train = sk_result_hardest(r, all, n, true);
+    const sk_result *one = sk_result_best_host(r, all, n, false),
+                    *train = sk_result_best_host(r, all, n, true);
     if (one && train)
         fprintf(f, "  %6.2fx %-18.18s %6.2fx %s", one->point.makespan.ratio.mid, one->host,
                 train->point.b2b.ratio.mid, train->host);
@@ -149,14 +149,15 @@ void sk_table_print(FILE *f, const sk_result *r, int n, bool against)
     }
 }
 
-/* The summary: a geometric mean, because ratios multiply, and the worst point, because a mean hides it. */
+/* The summary: a geometric mean, because ratios multiply, and the worst point, because a mean hides
+ * it. */
 
-/* The results a line of the summary is about. */
+/* The results that one line of the summary covers. */
 typedef struct result_group {
     sk_flavour mpi;
     sk_coll coll;          /* SK_NCOLLS: all */
     const char *algorithm; /* NULL: any */
-    const sk_result *like; /* on the graph of this one; NULL: any */
+    const sk_result *like; /* on the same graph as this one; NULL: any */
 } result_group;
 
 static bool in_group(const sk_result *r, const result_group *g)
@@ -167,7 +168,7 @@ static bool in_group(const sk_result *r, const result_group *g)
            (!g->like || sk_result_same_graph(r, g->like));
 }
 
-/* The mean over a group; with `against`, of the hardest host algorithms instead of the default. */
+/* The mean over a group; with `against`, against the best forced algorithms of the host. */
 static double mean(const result_group *g, const sk_result *r, int n, bool b2b, bool against)
 {
     double *v = malloc(((size_t)n + 1) * sizeof *v);
@@ -175,7 +176,7 @@ static double mean(const result_group *g, const sk_result *r, int n, bool b2b, b
     for (int i = 0; v && i < n; i++) {
         if (!in_group(&r[i], g))
             continue;
-        const sk_result *x = against ? sk_result_hardest(&r[i], r, n, b2b) : &r[i];
+        const sk_result *x = against ? sk_result_best_host(&r[i], r, n, b2b) : &r[i];
         if (x)
             v[m++] = sk_result_ratio(x, b2b);
     }
@@ -231,7 +232,7 @@ static void print_group(FILE *f, const result_group *g, const sk_result *r, int 
     fputc('\n', f);
 }
 
-/* A line for each algorithm where algorithms were forced, else one for the collective. */
+/* One line for each forced algorithm, or one for the collective. */
 static void print_coll(FILE *f, result_group g, const sk_result *r, int n, bool against)
 {
     bool forced = false;
@@ -250,7 +251,7 @@ static void print_coll(FILE *f, result_group g, const sk_result *r, int n, bool 
         print_group(f, &g, r, n, against);
 }
 
-/* The first result of each graph stands for it; without graphs, the first one for all. */
+/* Lines for each graph, which its first result represents; without graphs, for all results. */
 static void print_graphs(FILE *f, result_group g, const sk_result *r, int n, bool against)
 {
     for (int i = 0; i < n; i++) {

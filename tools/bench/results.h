@@ -17,25 +17,25 @@ typedef struct sk_result {
     const char *host;      /* the host's: "auto", or the name of a forced one */
 } sk_result;
 
-void sk_csv_header(FILE *f, bool graph); /* with a last column for it */
+void sk_csv_header(FILE *f, bool graph); /* `graph`: with a column for it */
 void sk_csv_row(FILE *f, const sk_result *r);
 
-/* Both about the same graph, or both about none. */
+/* Whether both have the same graph, or both none. */
 bool sk_result_same_graph(const sk_result *a, const sk_result *b);
 
-const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* 16 KB */
+const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* "16 KB" */
 
 bool sk_result_auto(const sk_result *r); /* measured against the host's own choice */
 double sk_result_ratio(const sk_result *r, bool b2b);
 
-/* Of the results with a forced host algorithm at the point of r, the one that does best against
- * Skein; NULL when there is none. */
-const sk_result *sk_result_hardest(const sk_result *r, const sk_result *all, int n, bool b2b);
+/* Of the results at the point of r with a forced host algorithm, the one where the host does best
+ * against Skein; NULL when there is none. */
+const sk_result *sk_result_best_host(const sk_result *r, const sk_result *all, int n, bool b2b);
 
-/* Every point; with `against`, beside it the hardest forced host algorithm. */
+/* Prints every point; with `against`, also the best forced host algorithm. */
 void sk_table_print(FILE *f, const sk_result *r, int n, bool against);
 
-/* Geometric means per collective and in all, and the point where Skein is worst. */
+/* Prints geometric means per collective and in all, and the worst points of Skein. */
 void sk_summary_print(FILE *f, const sk_result *r, int n, bool against);
 
 #endif

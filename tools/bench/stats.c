@@ -1,3 +1,4 @@
+/* stats.c: see stats.h. */
 #include "bench/stats.h"
 
 #include <math.h>

@@ -233,7 +233,8 @@ static void add_value(value_range *r, int64_t value, int seen)
     r->mean += ((double)value - r->mean) / (seen + 1);
 }
 
-/* Most algorithms have O(p) steps on a rank, so O(p^2) in all: with many ranks a sample is counted. */
+/* Most algorithms have O(p) steps on a rank, so O(p^2) in all: with many ranks a sample is
+ * counted. */
 static sk_status count_sends(const explanation *x, const sk_algo *a, const sk_rename *r,
                              sched_counts *out)
 {

@@ -1,5 +1,5 @@
-/* neighbor.c: `skein explain neighbor`: what each method would send for a neighbourhood collective on
- * a given graph and machine.
+/* neighbor.c: `skein explain neighbor`: what each method would send for a neighbourhood collective
+ * on a given graph and machine.
  *
  * Nothing runs: the patterns of all ranks are planned in this process and counted. */
 #include <inttypes.h>

@@ -1,8 +1,9 @@
-/* elf.c: see elf.h. Reads DT_NEEDED, DT_RPATH and DT_RUNPATH, in 32 or 64 bits and either byte order.
+/* elf.c: see elf.h. Reads DT_NEEDED, DT_RPATH and DT_RUNPATH, in 32 or 64 bits and either byte
+ * order.
  *
- * The parts of a file are read where they are needed, not mapped: a file that shrinks meanwhile then
- * gives a short read, not a signal. Libraries are searched in the order of ld.so. Its configuration is
- * read as text, not from the binary cache. */
+ * The parts of a file are read where they are needed, not mapped: a file that shrinks meanwhile
+ * then gives a short read, not a signal. Libraries are searched in the order of ld.so. Its
+ * configuration is read as text, not from the binary cache. */
 #include "run/elf.h"
 
 #include <elf.h>
@@ -269,8 +270,8 @@ static void system_dirs(sk_strlist *dirs)
     sk_strlist_split(dirs, "/lib64 /usr/lib64 /lib /usr/lib", " ");
 }
 
-/* $ORIGIN is the directory of the file that says it; $LIB and $PLATFORM are for the linker alone.
- */
+/* Replaces $ORIGIN by the directory of the file. NULL for $LIB and $PLATFORM, which only the linker
+ * knows. */
 static const char *expand(sk_arena *a, const char *dir, const sk_elf *owner)
 {
     static const char *const origins[] = {"$ORIGIN", "${ORIGIN}"};
@@ -296,9 +297,9 @@ static void add_path(sk_strlist *paths, const char *path, const sk_elf *owner, c
     }
 }
 
-/* Every file that could be the library `name` for `from`, which is `program` or one of its libraries,
- * in the order of the dynamic linker: RPATH (only without RUNPATH), LD_LIBRARY_PATH, RUNPATH, the
- * system. */
+/* Every file that could be the library `name` for `from`, which is `program` or one of its
+ * libraries, in the order of the dynamic linker: RPATH (only without RUNPATH), LD_LIBRARY_PATH,
+ * RUNPATH, the system. */
 static void candidates(sk_strlist *paths, const sk_elf *program, const sk_elf *from,
                        const sk_strlist *system, const char *name)
 {

@@ -1,6 +1,6 @@
-/* elf.h: what the dynamic linker would read of an ELF file, and which MPI the file is linked with, by
- * the names of the libraries that it needs. The file is not trusted: every offset is checked, and a
- * broken file gives a message, never a crash. */
+/* elf.h: what the dynamic linker would read of an ELF file, and which MPI the file is linked with,
+ * by the names of the libraries that it needs. The file is not trusted: every offset is checked,
+ * and a broken file gives a message, never a crash. */
 #ifndef SK_ELF_H
 #define SK_ELF_H
 
@@ -46,8 +46,8 @@ sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname);
  * itself; NULL when there is none. */
 sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name);
 
-/* The MPI library (SK_MPI_OPENMPI or SK_MPI_MPICH) that the file needs or, when it needs none, that of
- * the system; NULL when there is none. */
+/* The MPI library (SK_MPI_OPENMPI or SK_MPI_MPICH) that the file needs or, when it needs none, that
+ * of the system; NULL when there is none. */
 sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi);
 
 #endif

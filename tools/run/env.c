@@ -1,7 +1,7 @@
-/* env.c: see env.h. Open MPI takes -x NAME=VALUE and --mca NAME VALUE, for one program of the command
- * line at a time. Hydra takes -genv NAME VALUE, for all of them. Where the user sets one of our list
- * variables that way, our value is put in front of his: of two options for one variable the launchers
- * refuse or forget one. */
+/* env.c: see env.h. Open MPI takes -x NAME=VALUE and --mca NAME VALUE, for one program of the
+ * command line at a time. Hydra takes -genv NAME VALUE, for all of them. Where the user sets one of
+ * our list variables that way, our value is put in front of his: of two options for one variable
+ * the launchers refuse or forget one. */
 #include "run/env.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ sk_rank_env sk_rank_env_new(sk_arena *a, const char *library)
     return e;
 }
 
-/* When FI_PROVIDER_PATH is set, libfabric does not search its own directory, so that is added to it.
- * FI_PROVIDER names the providers that may be used: where it is set, it must name ours. */
+/* When FI_PROVIDER_PATH is set, libfabric does not search its own directory, so that is added to
+ * it. FI_PROVIDER names the providers that may be used: where it is set, it must name ours. */
 void sk_rank_env_add_provider(sk_rank_env *e, const sk_match_provider *f)
 {
     static const char *const mca[] = {
@@ -59,8 +59,9 @@ static bool has_value(sk_arena *a, const char *text, char separator, const char 
     return sk_strlist_has(&words, value);
 }
 
-/* The value of a list for a user whose value is `old` (may be NULL); NULL: leave it unset. A value that
- * begins with "^" names what is not wanted. One that begins with "@" is a path in a fixed order. */
+/* The value of a list for a user whose value is `old` (may be NULL); NULL: leave it unset. A value
+ * that begins with "^" names what is not wanted. One that begins with "@" is a path in a fixed
+ * order. */
 static const char *join_list(sk_arena *a, const sk_env_list *list, const char *old)
 {
     if (!old || !*old)
@@ -162,8 +163,8 @@ static void add_options(sk_strlist *out, const sk_launch_line *l, const sk_secti
     }
 }
 
-/* Appends our variables and parameters as options of the launcher, except those that the section sets
- * itself. */
+/* Appends our variables and parameters as options of the launcher, except those that the section
+ * sets itself. */
 static void add_env(sk_strlist *out, const sk_launch_line *l, const sk_section *s,
                     const sk_rank_env *e, const sk_strlist *set)
 {

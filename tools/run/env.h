@@ -1,5 +1,4 @@
-/* env.h: the environment of the ranks, and the command line that gives it to the ranks and to nobody
- * else. */
+/* env.h: the environment of the ranks, and the command line that sets it for the ranks only. */
 #ifndef SK_RUN_ENV_H
 #define SK_RUN_ENV_H
 
@@ -52,7 +51,8 @@ void sk_env_launch(sk_strlist *out, const sk_launch_line *l, const sk_rank_env *
  * value is put in front of it. */
 void sk_env_program(sk_strlist *out, char *const *words, int n, const sk_rank_env *e);
 
-/* The value of a parameter that an option of the section sets (--mca NAME VALUE); NULL when none does. */
+/* The value of a parameter that an option of the section sets (--mca NAME VALUE); NULL: none
+ * does. */
 const char *sk_launch_line_mca(const sk_launch_line *l, sk_arena *a, const sk_section *s,
                                const char *name);
 

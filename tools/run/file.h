@@ -10,9 +10,9 @@ typedef enum sk_find_result {
     SK_FIND_NOT_EXECUTABLE, /* there is such a file, but it may not be run */
 } sk_find_result;
 
-/* A name with a slash is a path, below `dir` when it is relative and dir is not NULL; another one
- * is searched in PATH, then (as launchers do) in the current directory. *path is set for the first
- * and the last result. */
+/* A name with a slash is a path, relative to `dir` if that is not NULL. Another name is searched in
+ * PATH, then (as launchers do) in the current directory. *path is set unless the result is
+ * SK_FIND_MISSING. */
 sk_find_result sk_find_program(sk_arena *a, const char *name, const char *dir, const char **path);
 
 bool sk_find_is_file(const char *path);

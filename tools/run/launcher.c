@@ -1,6 +1,6 @@
-/* launcher.c: see launcher.h. The tables name the options and the number of words that each takes. An
- * option in none of them is assumed to take none, unless the next word is no program and a later one
- * is. */
+/* launcher.c: see launcher.h. The tables name the options and the number of words that each takes.
+ * An option in none of them is assumed to take none, unless the next word is no program and a later
+ * one is. */
 #include "run/launcher.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* launcher.h: the command lines of mpirun, mpiexec and srun: whose launcher it is, where its
- * options end and the programs begin. */
+/* launcher.h: the command lines of mpirun, mpiexec and srun: which MPI a launcher belongs to, and
+ * where its options end and the programs begin. */
 #ifndef SK_LAUNCHER_H
 #define SK_LAUNCHER_H
 
@@ -35,8 +35,8 @@ typedef struct sk_section {
     const char *dir; /* its working directory, NULL when not set */
 } sk_section;
 
-/* Splits words[1..n) into sections and returns how many. `program` equals `end` in a section that has
- * none. *sections lives in the arena. */
+/* Splits words[1..n) into sections and returns how many. `program` equals `end` in a section that
+ * has none. *sections lives in the arena. */
 int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
                          sk_section **sections);
 

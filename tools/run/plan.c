@@ -49,8 +49,8 @@ static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
     return SK_RUN_OK;
 }
 
-/* *mpi is the MPI found so far (of the programs before it, or by --mpi) and is set. `launcher` is that
- * of the launcher, SK_MPI_NONE when there is none or it starts programs of any. */
+/* *mpi is the MPI found so far (of the programs before it, or by --mpi) and is set. `launcher` is
+ * that of the launcher, SK_MPI_NONE when there is none or it starts programs of any. */
 static int check_program(const sk_program *p, const char *name, sk_flavour launcher,
                          sk_flavour *mpi)
 {
@@ -141,8 +141,8 @@ static int check_library(sk_arena *a, sk_flavour mpi, const char *dir, const sk_
     return SK_RUN_OK;
 }
 
-/* The provider for --match. The settings of the user count; where they exclude the provider, the job is
- * refused. */
+/* The provider for --match. The settings of the user count; where they exclude the provider, the
+ * job is refused. */
 
 static bool lists(sk_arena *a, const char *list, const char *word)
 {
@@ -170,8 +170,9 @@ static const struct {
              {"mtl_ofi_provider_include", "skein"},
              {"mtl_ofi_provider_exclude", NULL}};
 
-/* Open MPI takes a parameter only once on its command line, so a value there must name what is needed.
- * A variable of the environment need only not exclude it, because our option overrides it. */
+/* Open MPI takes a parameter only once on its command line, so a value there must name what is
+ * needed. A variable of the environment need only not exclude it, because our option overrides
+ * it. */
 static int check_parameters(sk_arena *a, const sk_launch_line *l)
 {
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
@@ -197,8 +198,9 @@ static int check_filter(sk_arena *a)
     return SK_RUN_OK;
 }
 
-/* *use: the provider can be used, and is *f. When the MPI cannot use it, says so and goes on without,
- * or refuses if a trace is wanted. `from`: a file that loads the MPI. `l`: NULL without a launcher. */
+/* *use: the provider can be used, and is *f. When the MPI cannot use it, says so and goes on
+ * without, or refuses if a trace is wanted. `from`: a file that loads the MPI. `l`: NULL without a
+ * launcher. */
 static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const char *from,
                         const sk_launch_line *l, sk_match_provider *f, bool *use)
 {
@@ -221,8 +223,8 @@ static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, co
 
 /* The command line. */
 
-/* The position of the launcher: mostly first, sometimes after `timeout 60` and the like; -1 when the
- * program starts without one. */
+/* The position of the launcher: mostly first, sometimes after `timeout 60` and the like; -1 when
+ * the program starts without one. */
 static int find_launcher(sk_arena *a, char **words, int n)
 {
     sk_program p;

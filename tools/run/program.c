@@ -1,11 +1,12 @@
-/* program.c: see program.h. Looks at the file of the first word. If that links no MPI, looks for a file
- * that does among what it would start: the words of a script, and the words that follow on the command
- * line. No table of wrappers and their options is needed: a word counts when it names an executable
- * that links an MPI, and options, numbers and input files do not.
+/* program.c: see program.h. Looks at the file of the first word. If that links no MPI, looks for a
+ * file that does among what it would start: the words of a script, and the words that follow on the
+ * command line. No table of wrappers and their options is needed: a word counts when it names an
+ * executable that links an MPI, and options, numbers and input files do not.
  *
  * A Python program reaches MPI through mpi4py, whose extension module links it. It is searched in
- * PYTHONPATH; then the interpreter is asked where it would import it from. Only when the interpreter
- * does not run here are its usual directories searched: they may belong to another interpreter. */
+ * PYTHONPATH; then the interpreter is asked where it would import it from. Only when the
+ * interpreter does not run here are its usual directories searched: they may belong to another
+ * interpreter. */
 #include "run/program.h"
 
 #include <glob.h>
@@ -20,8 +21,8 @@
 
 enum { MAX_DEPTH = 4, MAX_SCRIPT = 1 << 16 };
 
-/* The MPI of DIR/mpi4py/MPI*.so, for every DIR the pattern matches. Disagreement is SK_MPI_OTHER.
- */
+/* The MPI of DIR/mpi4py/MPI*.so, for every DIR that the pattern matches; SK_MPI_OTHER when they
+ * differ. */
 static sk_flavour modules_mpi(sk_arena *a, const char *dirs, sk_elf **file, const char **soname)
 {
     sk_flavour all = SK_MPI_NONE;
@@ -45,8 +46,8 @@ static sk_flavour modules_mpi(sk_arena *a, const char *dirs, sk_elf **file, cons
     return all;
 }
 
-/* The directory that this interpreter would import mpi4py from, "" when it would not find it; NULL when
- * the interpreter could not be asked. */
+/* The directory that this interpreter would import mpi4py from, "" when it would not find it; NULL
+ * when the interpreter could not be asked. */
 static const char *ask_python(sk_arena *a, const char *interpreter)
 {
     static const char question[] =
@@ -118,7 +119,7 @@ static bool decide(program_look *l, sk_flavour mpi, const sk_elf *e, const char 
     if (mpi == SK_MPI_NONE)
         return false;
     if (l->out->verdict == SK_PROGRAM_MPI)
-        return true; /* what came first decides */
+        return true; /* the first one decides */
     l->out->verdict = SK_PROGRAM_MPI;
     l->out->mpi = mpi;
     l->out->file = e->path;
@@ -138,7 +139,7 @@ static bool is_python(const char *path)
     return sk_starts_with(sk_basename(path), "python") || sk_starts_with(sk_basename(path), "pypy");
 }
 
-/* What follows VAR= in an assignment: APP=./app names a program too. */
+/* The value in an assignment VAR=VALUE: APP=./app names a program too. */
 static const char *value_of(const char *word)
 {
     size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
@@ -165,7 +166,7 @@ static bool look_word(program_look *l, const char *word, const char *script_dir,
     return sk_find_is_file(path) && access(path, X_OK) == 0 && look_file(l, path, depth + 1);
 }
 
-/* The whole text, also after the first hit: a launcher further on matters too. */
+/* Looks at the whole text, also after a program was found: a launcher may follow. */
 static bool look_text(program_look *l, const char *text, const char *script_dir, int depth)
 {
     static const char separators[] = " \t\r\n;&|()<>`\"'{}";
@@ -189,7 +190,7 @@ static bool look_script(program_look *l, const char *path, int depth)
     size_t n = fread(text, 1, MAX_SCRIPT, f);
     fclose(f);
     if (memchr(text, 0, n))
-        return false; /* binary, of a kind that we do not know */
+        return false; /* an unknown kind of binary */
     l->indirect = true;
     if (sk_starts_with(text, "#!")) {
         char *line = text + 2;

@@ -1,5 +1,5 @@
-/* program.h: which MPI a command line uses: directly, or through a script, a Python interpreter, or a
- * tool that starts another program (numactl, valgrind, env, bash -c ...). */
+/* program.h: which MPI a command line uses: directly, or through a script, a Python interpreter, or
+ * a tool that starts another program (numactl, valgrind, env, bash -c ...). */
 #ifndef SK_PROGRAM_H
 #define SK_PROGRAM_H
 
@@ -20,12 +20,13 @@ typedef struct sk_program {
     sk_flavour mpi;
     const char *path;     /* of the command's first word */
     const char *file;     /* that links the MPI; NULL when none does */
-    const char *soname;   /* the MPI library it asks for */
+    const char *soname;   /* the MPI library that it needs */
     const char *launcher; /* a launcher that a script starts by itself; NULL when none */
     int bits, machine;    /* of `file`, 0 when none */
     char err[512];
 } sk_program;
 
+/* Looks at words[0..n), to be started in `dir` (NULL: the current directory). */
 void sk_program_look(sk_arena *a, char *const *words, int n, const char *dir, sk_program *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* provider.c: see provider.h. No MPI is started for this. Open MPI reaches libfabric through a
- * component, which is a file of its own or part of the library. MPICH's library names its device. */
+ * component, which is a file of its own or part of the library. MPICH's library names its
+ * device. */
 #include "run/provider.h"
 
 #include <glob.h>

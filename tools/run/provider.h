@@ -10,9 +10,9 @@ typedef struct sk_match_provider {
     const char *how;     /* the component of the MPI that uses libfabric */
 } sk_match_provider;
 
-/* For an MPI as the ELF file `from`, a program or Skein's own library, would load it. `dir` is where
- * Skein's libraries are, NULL for the usual directories. False: *why says why the MPI cannot use the
- * provider, as text to follow a colon. */
+/* For an MPI as the ELF file `from`, a program or Skein's own library, would load it. `dir` is
+ * where Skein's libraries are, NULL for the usual directories. False: *why says why the MPI cannot
+ * use the provider, as text to follow a colon. */
 bool sk_match_provider_find(sk_arena *a, sk_flavour mpi, const char *from, const char *dir,
                             sk_match_provider *out, const char **why);
 

@@ -174,7 +174,7 @@ static int become(char *const *words)
     execvp(words[0], words);
     int e = errno;
     fprintf(stderr, "skein run: cannot run %s: %s\n", words[0], strerror(e));
-    return e == ENOENT ? 127 : 126; /* what a shell says */
+    return e == ENOENT ? 127 : 126; /* as a shell does */
 }
 
 static const sk_cli cli = {

@@ -18,8 +18,8 @@ typedef struct sk_run_options {
     bool dry_run;
 } sk_run_options;
 
-/* The options of both commands, for an sk_cli whose context is an sk_run_options. The first row is -o
- * of `skein trace`; `skein run` starts at the second. */
+/* The options of both commands, for an sk_cli whose context is an sk_run_options. The first row is
+ * -o of `skein trace`; `skein run` starts at the second. */
 extern const struct argp_option sk_run_option_table[];
 bool sk_run_take(void *ctx, int key, const char *value);
 

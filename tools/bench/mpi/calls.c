@@ -229,7 +229,7 @@ double sk_case_memory(sk_coll coll, int64_t bytes, int nranks)
     case SK_ALLGATHER:
     case SK_ALLGATHERV:
         return (2.0 * nranks + 1) * b;
-    case SK_SCATTER: /* the root's buffers, shared out */
+    case SK_SCATTER: /* the buffers of the root, divided among the ranks */
     case SK_SCATTERV:
     case SK_GATHER:
     case SK_GATHERV:
@@ -239,7 +239,7 @@ double sk_case_memory(sk_coll coll, int64_t bytes, int nranks)
     }
 }
 
-/* Numbers that tell `seed` and their position. */
+/* Fills a buffer with numbers that depend on `seed` and on their position. */
 static void fill(const sk_case *c, char *buf, size_t bytes, int seed)
 {
     if (c->elem == 1) {
@@ -273,8 +273,7 @@ static sk_status read_spec(const char *text, int rank, int nranks, sk_graph **ou
 
 static bool make_comm(const sk_graph *g, MPI_Comm *out)
 {
-    /* Not to be seen through: gcc takes Open MPI's MPI_UNWEIGHTED for an array that is too short.
-     */
+    /* volatile: gcc warns that Open MPI's MPI_UNWEIGHTED is too short an array. */
     int *volatile unweighted = MPI_UNWEIGHTED;
     return MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, g->nin, g->in, unweighted, g->nout,
                                           g->out, unweighted, MPI_INFO_NULL, 0, out) == MPI_SUCCESS;
@@ -320,7 +319,7 @@ static int block_elems(const sk_case *c, int from, int to)
 
 static bool allocate(sk_case *c, int degree)
 {
-    size_t n = (size_t)degree + 1; /* no array is empty */
+    size_t n = (size_t)degree + 1; /* so that no array is empty */
     c->scounts = calloc(4 * n, sizeof(int));
     c->sbytes = calloc(2 * n, sizeof(MPI_Aint));
     c->types = calloc(n, sizeof(MPI_Datatype));
@@ -335,7 +334,7 @@ static bool allocate(sk_case *c, int degree)
     return true;
 }
 
-/* The blocks one after the other; returns their bytes. */
+/* Places the blocks one after the other; returns their bytes. */
 static size_t lay_out(const sk_case *c, bool out, int *counts, int *displs, MPI_Aint *bytes)
 {
     const sk_graph *g = c->neighborhood->graph;
@@ -385,7 +384,7 @@ fail:
     return NULL;
 }
 
-/* What tells the block from one rank to another apart; allgather sends the same to all. */
+/* The seed of the block from one rank to another; allgather sends the same block to all. */
 static int seed_of(const sk_case *c, int from, int to)
 {
     return sends_one_block(c->coll) ? from : from * 61 + to;

@@ -20,8 +20,7 @@ typedef struct sk_neighbors {
     sk_graph *graph; /* of this rank */
 } sk_neighbors;
 
-/* Collective over MPI_COMM_WORLD. False, at all ranks, after a message: the graph cannot be made.
- */
+/* Collective over MPI_COMM_WORLD. False, at all ranks, after a message: there is no such graph. */
 bool sk_neighbors_new(const char *spec, int rank, int nranks, sk_neighbors *out);
 void sk_neighbors_free(sk_neighbors *n);
 
@@ -38,7 +37,7 @@ typedef struct sk_case {
     const sk_neighbors *neighborhood;           /* neighbourhood collectives, else NULL */
     char *send, *recv;                          /* NULL where this rank has none */
     size_t send_bytes, recv_bytes;
-    size_t check_bytes; /* of recv: what the standard defines */
+    size_t check_bytes; /* of recv: those that the standard defines */
 } sk_case;
 
 /* NULL when out of memory. Local: no communication. */
@@ -46,14 +45,14 @@ sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *n
 sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks);
 void sk_case_free(sk_case *c);
 
-/* Buffer memory of a rank, the copy for comparing included; an upper bound over the ranks. */
+/* An upper bound of the buffer memory of a rank, with the copy for comparing. */
 double sk_case_neighbor_memory(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood);
 double sk_case_memory(sk_coll coll, int64_t bytes, int nranks);
 
 /* Fills the inputs, and overwrites an earlier result. */
 void sk_case_reset(const sk_case *c);
 
-/* The result that a neighbourhood collective must have, into check_bytes. */
+/* Writes the right result of a neighbourhood collective, check_bytes bytes, to `out`. */
 void sk_case_neighbor_expect(const sk_case *c, char *out);
 
 /* Makes the call: PMPI_X if `host`, else MPI_X. */

@@ -1,5 +1,5 @@
-/* clock.c: see clock.h. The offset of a clock is measured by ping-pong; the fastest of many exchanges
- * is used, because the least of it can be waiting. */
+/* clock.c: see clock.h. The offset of a clock is measured by ping-pong; the fastest of many
+ * exchanges is used, because the least of it can be waiting. */
 #include "bench/mpi/clock.h"
 
 #include <float.h>
@@ -114,7 +114,7 @@ bool sk_start_together(const sk_clock *c, const sk_start *s, double *moment)
         return false;
     while (sk_clock_now(c) < *moment)
         if (s->oversubscribed)
-            sched_yield(); /* ranks that sleep are all woken on one core */
+            sched_yield(); /* not a sleep: all ranks would wake on one core */
     return true;
 }
 

@@ -13,8 +13,8 @@ typedef struct sk_clock {
     double offset; /* added to the local clock gives rank 0's */
 } sk_clock;
 
-/* Collective over MPI_COMM_WORLD. Ranks of one machine share a clock; others estimate their offset.
- */
+/* Collective over MPI_COMM_WORLD. Ranks on one machine share a clock; others estimate their
+ * offset. */
 sk_clock sk_clock_new(void);
 
 static inline double sk_clock_now(const sk_clock *c)

@@ -17,7 +17,7 @@ typedef struct bench_args {
     const char *graph;         /* of neighbourhood collectives, or NULL */
     sk_neighbors neighborhood; /* made of it */
     sk_measure measure;
-    bool plain; /* the host against itself, on purpose */
+    bool plain; /* the host against itself */
 } bench_args;
 
 static bool parse(int argc, char **argv, bench_args *a)

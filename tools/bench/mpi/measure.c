@@ -1,7 +1,7 @@
-/* measure.c: compares results, warms up, then measures rounds. A round times single calls of Skein and
- * of the host alternately, each from a common start of all ranks, and then trains of calls. The order
- * changes from call to call and from round to round, so that a disturbance of the machine affects both.
- * The ratio is taken within a round, so that a slow drift cancels out. */
+/* measure.c: compares results, warms up, then measures rounds. A round times single calls of Skein
+ * and of the host alternately, each from a common start of all ranks, and then trains of calls. The
+ * order changes from call to call and from round to round, so that a disturbance of the machine
+ * affects both. The ratio is taken within a round, so that a slow drift cancels out. */
 #include "bench/mpi/measure.h"
 
 #include <float.h>
@@ -12,12 +12,12 @@
 enum { SKEIN, HOST, SIDES };
 enum { MIN_ROUNDS = 3, MAX_SINGLES = 25, MIN_TRAIN = 2, MAX_TRAIN = 100, MAX_TRAINS = 4 };
 
-/* A shorter train of short calls is mostly its start: ranks that share cores need some time until they
- * alternate. */
+/* A shorter train of short calls is mostly its start: ranks that share cores need some time until
+ * they alternate. */
 enum { GOOD_TRAIN_US = 20000 };
 
-/* Whether the host is wrong where the results differ. Known for neighbourhood collectives only (some
- * versions of MPICH are wrong in neighbor_alltoallw). Overwrites the host's result. */
+/* Whether the host is wrong where the results differ. Known for neighbourhood collectives only
+ * (some versions of MPICH are wrong in neighbor_alltoallw). Overwrites the host's result. */
 static bool host_is_wrong(const sk_case *c, const char *skein)
 {
     if (!c->neighborhood)
@@ -36,7 +36,7 @@ static void report_host(const sk_case *c, bool here)
                 sk_coll_name(c->coll), (long long)c->bytes, c->nranks, c->rank);
 }
 
-/* Makes one call of each and compares the results byte by byte; whether Skein's is right, at all ranks.
+/* Makes one call of each side and compares the results. True, at all ranks: Skein's is right.
  * `keep` has check_bytes bytes. Collective over MPI_COMM_WORLD. */
 static bool compare(const sk_case *c, char *keep)
 {
@@ -87,9 +87,9 @@ static double warm_up(const sk_case *c, const sk_measure *m)
     return pair;
 }
 
-/* Which side goes first at the i-th time in a round: pseudo-random, the same on all ranks, because a
- * fixed pattern could synchronize with the scheduler. Two consecutive ones are opposite, so that each
- * side is first equally often. */
+/* Which side goes first at the i-th time in a round: pseudo-random, the same on all ranks, because
+ * a fixed pattern could synchronize with the scheduler. Two consecutive ones are opposite, so that
+ * each side is first equally often. */
 static int first_side(int round, int i)
 {
     uint32_t x = (uint32_t)round * 4096 + (uint32_t)i / 2 + 1;
@@ -100,7 +100,7 @@ static int first_side(int round, int i)
     return (int)((x >> 16 ^ (uint32_t)i) & 1);
 }
 
-enum { ENTRY, EXIT, LATE, PER_CALL }; /* what is noted of a single call */
+enum { ENTRY, EXIT, LATE, PER_CALL }; /* the record of a single call */
 
 /* `c` NULL: a call that does nothing. */
 static void time_one(const sk_case *c, const sk_measure *m, bool host, double t[PER_CALL])
@@ -140,9 +140,9 @@ double sk_measure_empty(const sk_measure *m)
     return sk_median(span, TIMES);
 }
 
-/* Times single calls: their makespans in us, at rank 0, and how many there are of each side. `times` has
- * SIDES * PER_CALL * n entries, `span` n per side. A call that a rank started late is left out, unless
- * all calls were late. */
+/* Times single calls: their makespans in us, at rank 0, and how many there are of each side.
+ * `times` has SIDES * PER_CALL * n entries, `span` n per side. A call that a rank started late is
+ * left out, unless all calls were late. */
 static void time_singles(const sk_case *c, const sk_measure *m, int n, int round, double *times,
                          double *span[SIDES], int count[SIDES])
 {
@@ -202,8 +202,8 @@ static int clamp(double x, int lo, int hi)
 }
 
 /* How many calls fit into a round: half of its time for single calls with their barriers, half for
- * trains. There are several trains, because their median survives an interruption, but not at the cost
- * of their length: a train of GOOD_TRAIN_US is made even where it takes more than its time. */
+ * trains. There are several trains, because their median survives an interruption, but not at the
+ * cost of their length: a train of GOOD_TRAIN_US is made even where it takes more than its time. */
 static round_plan plan_round(const sk_case *c, const sk_measure *m, double pair, double *times,
                              double *span[SIDES])
 {

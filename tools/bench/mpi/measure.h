@@ -1,4 +1,4 @@
-/* measure.h: time one case, Skein and the host MPI alternately. */
+/* measure.h: times one call, Skein and the host MPI alternately. */
 #ifndef SK_BENCH_MEASURE_H
 #define SK_BENCH_MEASURE_H
 
@@ -16,12 +16,12 @@ typedef struct sk_measure {
     const sk_start *start;
 } sk_measure;
 
-/* The makespan of a call that does nothing, in us, at rank 0: what it takes until all ranks have
- * had a core. No library can be faster than that. Collective over MPI_COMM_WORLD. */
+/* The makespan of a call that does nothing, in us, at rank 0: the time until all ranks have had a
+ * core. No library can be faster than that. Collective over MPI_COMM_WORLD. */
 double sk_measure_empty(const sk_measure *m);
 
-/* Collective over MPI_COMM_WORLD. *out is complete at rank 0; `equal` is so at all ranks. False, at
- * all ranks: out of memory. */
+/* Collective over MPI_COMM_WORLD. *out is complete at rank 0; `equal` is valid at all ranks. False,
+ * at all ranks: out of memory. */
 bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out);
 
 #endif
