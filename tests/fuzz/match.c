@@ -1,8 +1,8 @@
-/* Bytes become operations on all matching engines at once; a difference to `list` aborts.
- * An operation takes four bytes: what to do, tag, source and kind, mask and hints. Few values of
- * each, so that things meet; runs of one operation make queues long enough to leave their short
- * form. */
-#include "fuzz/match_world.h"
+/* match.c: fuzz target: bytes become operations on all matching engines; a difference to `list`
+ * aborts. An operation is four bytes: operation, tag, source and kind, mask and hints. There are
+ * few values of each, so that items match. Repeated operations make queues long enough to be handed
+ * over to the engine. */
+#include "fuzz/engine_set.h"
 
 enum { ITEMS = 512, TAKES = 4 };
 
@@ -27,7 +27,7 @@ static sk_match_item recv_of(const uint8_t *b)
     sk_match_item item = item_of(b);
     item.ignore = masks[b[3] & 7];
     if (b[3] & 8)
-        item.ignore ^= (uint64_t)1 << (b[1] & 63); /* a mask of its own */
+        item.ignore ^= (uint64_t)1 << (b[1] & 63); /* a rare mask */
     if ((b[2] & 15) == 15)
         item.source = SK_ANY_SOURCE;
     if (b[2] >> 6 == 3)
@@ -36,31 +36,31 @@ static sk_match_item recv_of(const uint8_t *b)
 }
 
 /* The upper bits of the first byte repeat a post or delivery, with tags in sequence. */
-static int meet(world *w, sk_match_item item, sk_match_side side, unsigned times)
+static int match_repeat(engine_set *w, sk_match_item item, sk_match_side side, unsigned times)
 {
-    int got = WORLD_NONE;
-    for (unsigned i = 0; i < times && got != WORLD_WRONG && w->nvacant > 0; i++, item.tag++)
-        got = world_meet(w, &item, side, item.call & 1);
+    int got = SET_NONE;
+    for (unsigned i = 0; i < times && got != SET_DIFFERENT && w->nvacant > 0; i++, item.tag++)
+        got = engine_set_match(w, &item, side, item.call & 1);
     return got;
 }
 
-static int step(world *w, const uint8_t *b)
+static int step(engine_set *w, const uint8_t *b)
 {
     unsigned times = (b[0] >> 4) * (b[0] >> 4) + 1;
     sk_match_item recv = recv_of(b);
     switch (b[0] & 15) {
     case 0:
-        return world_peek(w, &recv, false);
+        return engine_set_peek(w, &recv, false);
     case 1:
-        return world_peek(w, &recv, true);
+        return engine_set_peek(w, &recv, true);
     case 2:
     case 3:
-        return world_cancel(w, (b[1] << 1 | (b[0] >> 4 & 1)) % ITEMS);
+        return engine_set_cancel(w, (b[1] << 1 | (b[0] >> 4 & 1)) % ITEMS);
     case 4:
-        return world_sweep(w, b[1] == 0);
+        return engine_set_iterate(w, b[1] == 0);
     default:
-        return b[0] & 1 ? meet(w, recv, SK_POSTED, times)
-                        : meet(w, item_of(b), SK_UNEXPECTED, times);
+        return b[0] & 1 ? match_repeat(w, recv, SK_POSTED, times)
+                        : match_repeat(w, item_of(b), SK_UNEXPECTED, times);
     }
 }
 
@@ -68,19 +68,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    world *w = world_new(ITEMS, &(sk_match_config){.nranks = 16, .theta = 8});
+    engine_set *w = engine_set_new(ITEMS, &(sk_match_config){.nranks = 16, .theta = 8});
     if (!w)
         return 0;
     for (size_t at = 0; at + TAKES <= size; at += TAKES) {
-        if (step(w, data + at) == WORLD_WRONG) {
+        if (step(w, data + at) == SET_DIFFERENT) {
             fprintf(stderr, "operation %zu: %s\n", at / TAKES, w->wrong);
             abort();
         }
     }
-    if (world_sweep(w, true) == WORLD_WRONG) {
+    if (engine_set_iterate(w, true) == SET_DIFFERENT) {
         fprintf(stderr, "at the end: %s\n", w->wrong);
         abort();
     }
-    world_free(w);
+    engine_set_free(w);
     return 0;
 }

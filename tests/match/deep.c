@@ -1,15 +1,15 @@
-/* deep.c: queues of many thousands. The worst order for a list: what is asked for lies at its end.
- */
+/* deep.c: queues of many thousands of items, searched in the worst order for a list: from its
+ * end. */
 #include <stdlib.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum { SMALL = 9000, FLUSH = 1, FIRST_TAG = 2 };
 
 /* Rank 0 posts n receives of one number each; rank 1 sends them backwards. */
-static void posted(const scene *s, int source)
+static void posted(const case_ctx *s, int source)
 {
-    int n = scene_amount(s, SMALL);
+    int n = case_amount(s, SMALL);
     int *value = must_alloc((size_t)n * sizeof *value);
     MPI_Request *req = must_alloc((size_t)n * sizeof *req);
     MPI_Status *st = must_alloc((size_t)n * sizeof *st);
@@ -33,21 +33,21 @@ static void posted(const scene *s, int source)
     free(st);
 }
 
-void case_posted(const scene *s)
+void case_posted(const case_ctx *s)
 {
     posted(s, 1);
 }
 
-void case_posted_any(const scene *s)
+void case_posted_any(const case_ctx *s)
 {
     posted(s, MPI_ANY_SOURCE);
 }
 
-/* Rank 1 sends n numbers and a last message; rank 0 takes the last one first, and the numbers
- * backwards. */
-void case_unexpected(const scene *s)
+/* Rank 1 sends n numbers and a last message; rank 0 receives the last message first, then the
+ * numbers backwards. */
+void case_unexpected(const case_ctx *s)
 {
-    int n = scene_amount(s, SMALL);
+    int n = case_amount(s, SMALL);
     int *value = must_alloc((size_t)n * sizeof *value);
     MPI_Request *req = must_alloc(((size_t)n + 1) * sizeof *req);
     if (s->rank == 1) {
@@ -70,63 +70,63 @@ void case_unexpected(const scene *s)
     free(req);
 }
 
-/* Everybody floods rank 0 with what it asks for last: memory for it is bounded, so that data must
- * stay with its senders, but the message that is asked for first must get through. */
+/* All ranks flood rank 0 with messages that it receives last. Its memory for unexpected messages is
+ * bounded, so data must stay at the senders, but the message that is received first must arrive. */
 typedef struct flooder {
-    char *text;
+    char *buf;
     MPI_Request *req;
     int n;
 } flooder;
 
-static letter flood_letter(int from, int i)
+static test_msg flood_msg(int from, int i)
 {
-    return (letter){from, FIRST_TAG, i, i % 1000 == 999 ? LONG_LETTER : SHORT_LETTER};
+    return (test_msg){from, FIRST_TAG, i, i % 1000 == 999 ? LONG_MSG : SHORT_MSG};
 }
 
-static void flood_send(const scene *s, flooder *f)
+static void flood_send(const case_ctx *s, flooder *f)
 {
     size_t at = 0;
     for (int i = 0; i < f->n; i++) {
-        letter l = flood_letter(s->rank, i);
-        size_t bytes = letter_length(s, &l);
-        letter_write(s, &l, f->text + at);
-        MPI_Isend(f->text + at, (int)bytes, MPI_BYTE, 0, l.tag, s->comm, &f->req[i]);
+        test_msg l = flood_msg(s->rank, i);
+        size_t bytes = msg_bytes(s, &l);
+        msg_fill(s, &l, f->buf + at);
+        MPI_Isend(f->buf + at, (int)bytes, MPI_BYTE, 0, l.tag, s->comm, &f->req[i]);
         at += bytes;
     }
-    letter last = {s->rank, FLUSH, 0, SHORT_LETTER};
-    letter_send(s, &last, 0);
+    test_msg last = {s->rank, FLUSH, 0, SHORT_MSG};
+    msg_send(s, &last, 0);
     MPI_Waitall(f->n, f->req, MPI_STATUSES_IGNORE);
 }
 
-static void flood_take(const scene *s, const flooder *f)
+static void flood_recv(const case_ctx *s, const flooder *f)
 {
-    char *text = must_alloc(LONG_LETTER);
+    char *buf = must_alloc(LONG_MSG);
     int *next = must_alloc((size_t)s->size * sizeof *next);
     for (int from = s->size - 1; from > 0; from--)
-        letter_receive(s, &(letter){from, FLUSH, 0, SHORT_LETTER});
+        msg_recv(s, &(test_msg){from, FLUSH, 0, SHORT_MSG});
     for (int i = 0; i < f->n * (s->size - 1); i++) {
         MPI_Status st;
-        MPI_Recv(text, LONG_LETTER, MPI_BYTE, MPI_ANY_SOURCE, FIRST_TAG, s->comm, &st);
-        letter l = flood_letter(st.MPI_SOURCE, next[st.MPI_SOURCE]++);
-        letter_check(s, &l, text, &st);
+        MPI_Recv(buf, LONG_MSG, MPI_BYTE, MPI_ANY_SOURCE, FIRST_TAG, s->comm, &st);
+        test_msg l = flood_msg(st.MPI_SOURCE, next[st.MPI_SOURCE]++);
+        msg_check(s, &l, buf, &st);
     }
     free(next);
-    free(text);
+    free(buf);
 }
 
-void case_flood(const scene *s)
+void case_flood(const case_ctx *s)
 {
-    flooder f = {.n = scene_amount(s, 20000)};
+    flooder f = {.n = case_amount(s, 20000)};
     size_t most = 0;
     for (int i = 0; i < f.n; i++)
-        most += flood_letter(s->rank, i).most;
+        most += flood_msg(s->rank, i).most;
     if (s->rank == 0)
-        flood_take(s, &f);
+        flood_recv(s, &f);
     else {
-        f.text = must_alloc(most);
+        f.buf = must_alloc(most);
         f.req = must_alloc((size_t)f.n * sizeof *f.req);
         flood_send(s, &f);
-        free(f.text);
+        free(f.buf);
         free(f.req);
     }
 }

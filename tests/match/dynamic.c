@@ -1,30 +1,30 @@
-/* dynamic.c: processes that come later: spawned ones, and two groups that meet by a port. */
+/* dynamic.c: dynamic processes: spawned ones, and two groups that connect by a port. */
 #include <stdlib.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum { TAG = 300, CHILDREN = 2 };
 
-/* Both sides write to all of the other side and read what came, also from anyone. */
-static void talk(const scene *s, MPI_Comm between, int side)
+/* Each rank sends to all ranks of the other side and receives from any source. */
+static void exchange_between(const case_ctx *s, MPI_Comm between, int side)
 {
-    scene b = *s;
+    case_ctx b = *s;
     int theirs;
     b.comm = between;
     MPI_Comm_rank(between, &b.rank);
     MPI_Comm_remote_size(between, &theirs);
-    letter mine = {b.rank, TAG, side, LONG_LETTER};
-    int bytes = (int)letter_length(&b, &mine);
-    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
+    test_msg mine = {b.rank, TAG, side, LONG_MSG};
+    int bytes = (int)msg_bytes(&b, &mine);
+    void *out = must_alloc(LONG_MSG), *in = must_alloc(LONG_MSG);
     MPI_Request *req = must_alloc((size_t)theirs * sizeof *req);
-    letter_write(&b, &mine, out);
+    msg_fill(&b, &mine, out);
     for (int to = 0; to < theirs; to++)
         MPI_Isend(out, bytes, MPI_BYTE, to, TAG, between, &req[to]);
     for (int i = 0; i < theirs; i++) {
         MPI_Status st;
-        MPI_Recv(in, LONG_LETTER, MPI_BYTE, MPI_ANY_SOURCE, TAG, between, &st);
-        letter l = {st.MPI_SOURCE, TAG, !side, LONG_LETTER};
-        letter_check(&b, &l, in, &st);
+        MPI_Recv(in, LONG_MSG, MPI_BYTE, MPI_ANY_SOURCE, TAG, between, &st);
+        test_msg l = {st.MPI_SOURCE, TAG, !side, LONG_MSG};
+        msg_check(&b, &l, in, &st);
     }
     MPI_Waitall(theirs, req, MPI_STATUSES_IGNORE);
     free(out);
@@ -34,8 +34,8 @@ static void talk(const scene *s, MPI_Comm between, int side)
 
 void dynamic_child(MPI_Comm parent)
 {
-    scene s = {.name = "a spawned process", .seed = 1};
-    talk(&s, parent, 1);
+    case_ctx s = {.name = "a spawned process", .seed = 1};
+    exchange_between(&s, parent, 1);
     MPI_Comm all;
     int sum, one = 1, size;
     MPI_Intercomm_merge(parent, 1, &all);
@@ -46,9 +46,9 @@ void dynamic_child(MPI_Comm parent)
     MPI_Comm_disconnect(&parent);
 }
 
-void case_spawn(const scene *s)
+void case_spawn(const case_ctx *s)
 {
-    scene b = *s;
+    case_ctx b = *s;
     b.seed = 1; /* as the children have it */
     MPI_Comm children, all;
     MPI_Info info;
@@ -57,7 +57,7 @@ void case_spawn(const scene *s)
     MPI_Info_set(info, "ompi_oversubscribe", "true");
     MPI_Comm_spawn(s->program, MPI_ARGV_NULL, CHILDREN, info, 0, s->comm, &children, error);
     MPI_Info_free(&info);
-    talk(&b, children, 0);
+    exchange_between(&b, children, 0);
     MPI_Intercomm_merge(children, 0, &all);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
     EXPECT(s, sum == s->size + CHILDREN, "allreduce over both gives %d", sum);
@@ -65,8 +65,8 @@ void case_spawn(const scene *s)
     MPI_Comm_disconnect(&children);
 }
 
-/* The first rank opens a port; its half waits there for the other one. */
-void case_connect(const scene *s)
+/* The first rank opens a port; its half accepts the other half there. */
+void case_connect(const case_ctx *s)
 {
     int side = s->rank < (s->size + 1) / 2;
     char port[MPI_MAX_PORT_NAME] = "";
@@ -80,7 +80,7 @@ void case_connect(const scene *s)
             MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &between);
         else
             MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &between);
-        talk(s, between, side);
+        exchange_between(s, between, side);
         MPI_Comm_disconnect(&between);
     }
     if (s->rank == 0)

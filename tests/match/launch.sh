@@ -16,8 +16,8 @@ mpirun="mpirun.openmpi --oversubscribe"
 compile() {
     local cc="mpicc.openmpi -std=gnu17 -O1 -g -Wall -Wextra -Werror"
     mkdir -p "$programs" || return 1
-    (cd "$here" && $cc main.c letter.c wild.c groups.c probe.c modes.c pairs.c sizes.c refuse.c \
-        deep.c threads.c dynamic.c window.c traffic.c traffic_plan.c traffic_town.c ../mpi/testlib.c \
+    (cd "$here" && $cc main.c msg.c wild.c groups.c probe.c modes.c pairs.c sizes.c refuse.c \
+        deep.c threads.c dynamic.c window.c traffic.c ../mpi/testlib.c \
         -o "$programs/match" -ldl -lpthread -lm &&
         $cc killed.c ../mpi/testlib.c -o "$programs/killed" -ldl -lpthread)
 }

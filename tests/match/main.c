@@ -1,18 +1,21 @@
-/* main.c: plays cases of point-to-point traffic: match [-t] [-s SEED] [-n AMOUNT] [-x CASE]
- * [CASE...] Without a case it plays all but those of cases.def that want to be named (ALONE); -x
- * leaves one out; -t asks for MPI_THREAD_MULTIPLE; -n sets how much some cases do. */
+/* main.c: runs test cases of point-to-point matching:
+ *
+ *   match [-t] [-s SEED] [-n AMOUNT] [-x CASE] [CASE...]
+ *
+ * Without a case, all cases run except those that must be named (ALONE in cases.def). -x leaves one
+ * out, -t asks for MPI_THREAD_MULTIPLE, -n sets how much some cases do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum where { EVERYWHERE, WORLD, ALONE };
 
 static const struct row {
     const char *name;
-    case_fn *play;
+    case_fn *run;
     int ranks, seconds;
     enum where where;
 } rows[] = {
@@ -22,10 +25,10 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static void play_row(const struct row *row, const scene *plan, MPI_Comm comm, const char *on)
+static void run_row(const struct row *row, const case_ctx *plan, MPI_Comm comm, const char *on)
 {
     char name[80];
-    scene s = *plan;
+    case_ctx s = *plan;
     s.comm = comm;
     s.name = name;
     snprintf(name, sizeof name, "%s on %s", row->name, on);
@@ -33,29 +36,29 @@ static void play_row(const struct row *row, const scene *plan, MPI_Comm comm, co
     MPI_Comm_size(comm, &s.size);
     test_watch(row->seconds, "%s", name);
     if (s.size >= row->ranks)
-        row->play(&s);
+        row->run(&s);
     MPI_Barrier(comm);
 }
 
-/* Ranks that are numbered backwards, and halves that talk at the same time. */
-static void play_everywhere(const struct row *row, const scene *plan)
+/* On a communicator in reverse order, and on two halves at the same time. */
+static void run_everywhere(const struct row *row, const case_ctx *plan)
 {
     int rank = test_rank();
     MPI_Comm other;
     test_watch(60, "%s: a reversed communicator", row->name);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &other);
-    play_row(row, plan, other, "the reversed world");
+    run_row(row, plan, other, "the reversed world");
     MPI_Comm_free(&other);
     test_watch(60, "%s: two halves", row->name);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &other);
-    play_row(row, plan, other, "half of the world");
+    run_row(row, plan, other, "half of the world");
     MPI_Comm_free(&other);
 }
 
-static bool wanted(const struct row *row, char **names, int n, const char *not_this)
+static bool wanted(const struct row *row, char **names, int n, const char *excluded)
 {
     if (n == 0)
-        return row->where != ALONE && (not_this == NULL || strcmp(not_this, row->name) != 0);
+        return row->where != ALONE && (excluded == NULL || strcmp(excluded, row->name) != 0);
     for (int i = 0; i < n; i++)
         if (strcmp(names[i], row->name) == 0)
             return true;
@@ -70,21 +73,21 @@ static int known(char **names, int n)
     return found;
 }
 
-static void play_wanted(const scene *plan, char **names, int n, const char *not_this)
+static void run_wanted(const case_ctx *plan, char **names, int n, const char *excluded)
 {
     for (int i = 0; i < ROWS; i++) {
-        if (!wanted(&rows[i], names, n, not_this))
+        if (!wanted(&rows[i], names, n, excluded))
             continue;
-        play_row(&rows[i], plan, MPI_COMM_WORLD, "the world");
+        run_row(&rows[i], plan, MPI_COMM_WORLD, "the world");
         if (rows[i].where == EVERYWHERE && test_size() > 1)
-            play_everywhere(&rows[i], plan);
+            run_everywhere(&rows[i], plan);
     }
 }
 
 int main(int argc, char **argv)
 {
-    scene plan = {.seed = 1, .program = argv[0]};
-    const char *not_this = NULL;
+    case_ctx plan = {.seed = 1, .program = argv[0]};
+    const char *excluded = NULL;
     bool threads = false;
     for (int c; (c = getopt(argc, argv, "tn:s:x:")) != -1;) {
         if (c == 't')
@@ -94,7 +97,7 @@ int main(int argc, char **argv)
         else if (c == 's')
             plan.seed = strtoull(optarg, NULL, 10);
         else if (c == 'x')
-            not_this = optarg;
+            excluded = optarg;
         else
             return 2;
     }
@@ -115,6 +118,6 @@ int main(int argc, char **argv)
     }
     if (threads && !plan.threads)
         test_skip("threads: MPI_THREAD_MULTIPLE is not provided");
-    play_wanted(&plan, argv + optind, names, not_this);
+    run_wanted(&plan, argv + optind, names, excluded);
     return test_end();
 }

@@ -1,23 +1,22 @@
-/* pairs.c: sends and receives that go together: both ways at once, to oneself, and nothing at all.
- */
+/* pairs.c: send-receive in both directions, messages to self, empty messages, MPI_PROC_NULL. */
 #include <stdlib.h>
 
-#include "scene.h"
+#include "case.h"
 
-enum { TAG = 50, TEXTS = 30 };
+enum { TAG = 50, MSGS = 30 };
 
-void case_sendrecv(const scene *s)
+void case_sendrecv(const case_ctx *s)
 {
-    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
-    for (int i = 0; i < TEXTS; i++) {
+    void *out = must_alloc(LONG_MSG), *in = must_alloc(LONG_MSG);
+    for (int i = 0; i < MSGS; i++) {
         int hop = i % s->size, to = (s->rank + hop) % s->size;
-        letter mine = {s->rank, TAG, i, LONG_LETTER};
-        letter theirs = {(s->rank + s->size - hop) % s->size, TAG, i, LONG_LETTER};
+        test_msg mine = {s->rank, TAG, i, LONG_MSG};
+        test_msg theirs = {(s->rank + s->size - hop) % s->size, TAG, i, LONG_MSG};
         MPI_Status st;
-        letter_write(s, &mine, out);
-        MPI_Sendrecv(out, (int)letter_length(s, &mine), MPI_BYTE, to, TAG, in, LONG_LETTER,
-                     MPI_BYTE, theirs.from, i % 2 ? TAG : MPI_ANY_TAG, s->comm, &st);
-        letter_check(s, &theirs, in, &st);
+        msg_fill(s, &mine, out);
+        MPI_Sendrecv(out, (int)msg_bytes(s, &mine), MPI_BYTE, to, TAG, in, LONG_MSG, MPI_BYTE,
+                     theirs.from, i % 2 ? TAG : MPI_ANY_TAG, s->comm, &st);
+        msg_check(s, &theirs, in, &st);
         rng r = rng_seed(s->seed, 1, (uint64_t)s->rank),
             want = rng_seed(s->seed, 1, (uint64_t)theirs.from);
         char *block = out, *expect = in;
@@ -33,30 +32,30 @@ void case_sendrecv(const scene *s)
     free(in);
 }
 
-/* To oneself: receive before the send and after it, exactly and from anyone. */
-void case_self_sends(const scene *s)
+/* To self: the receive before the send and after it, with exact and any source. */
+void case_self_sends(const case_ctx *s)
 {
-    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
-    for (int i = 0; i < 4 * TEXTS; i++) {
-        letter l = {s->rank, TAG, i, LONG_LETTER};
-        int bytes = (int)letter_length(s, &l), from = i % 3 ? s->rank : MPI_ANY_SOURCE;
+    void *out = must_alloc(LONG_MSG), *in = must_alloc(LONG_MSG);
+    for (int i = 0; i < 4 * MSGS; i++) {
+        test_msg l = {s->rank, TAG, i, LONG_MSG};
+        int bytes = (int)msg_bytes(s, &l), from = i % 3 ? s->rank : MPI_ANY_SOURCE;
         MPI_Request req[2];
         MPI_Status st[2];
-        letter_write(s, &l, out);
+        msg_fill(s, &l, out);
         if (i % 2)
-            MPI_Irecv(in, LONG_LETTER, MPI_BYTE, from, TAG, s->comm, &req[0]);
+            MPI_Irecv(in, LONG_MSG, MPI_BYTE, from, TAG, s->comm, &req[0]);
         (i % 4 < 2 ? MPI_Isend : MPI_Issend)(out, bytes, MPI_BYTE, s->rank, TAG, s->comm, &req[1]);
         if (i % 2 == 0)
-            MPI_Irecv(in, LONG_LETTER, MPI_BYTE, from, TAG, s->comm, &req[0]);
+            MPI_Irecv(in, LONG_MSG, MPI_BYTE, from, TAG, s->comm, &req[0]);
         MPI_Waitall(2, req, st);
-        letter_check(s, &l, in, &st[0]);
+        msg_check(s, &l, in, &st[0]);
     }
     free(out);
     free(in);
 }
 
-/* Messages without a byte match like others, in order; no process takes and gives nothing. */
-void case_empty(const scene *s)
+/* Empty messages match like others, in order; MPI_PROC_NULL neither sends nor receives. */
+void case_empty(const case_ctx *s)
 {
     int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
     for (int i = 0; i < 200; i++) {

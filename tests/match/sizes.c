@@ -1,14 +1,15 @@
-/* sizes.c: every length around the places where the way of a message changes, up to 16 MB, and
- * types whose bytes do not lie in a row. */
+/* sizes.c: lengths around every power of two, where the protocol of a message may change, up to
+ * 16 MB, and types that are not contiguous. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum { TAG = 60 };
 
-/* One length, both ways at once, received early (before the message can be there) or late. */
-static void exchange(const scene *s, size_t bytes, bool early)
+/* One length, in both directions at once. The receive is posted before the send (early) or
+ * after. */
+static void exchange(const case_ctx *s, size_t bytes, bool early)
 {
     int other = s->rank ^ 1;
     if (other >= s->size)
@@ -43,7 +44,7 @@ static void exchange(const scene *s, size_t bytes, bool early)
     free(want);
 }
 
-void case_sizes(const scene *s)
+void case_sizes(const case_ctx *s)
 {
     for (size_t bytes = 1; bytes <= 1 << 16; bytes *= 2)
         for (size_t k = bytes > 1 ? bytes - 2 : 0; k <= bytes + 2; k++)
@@ -55,8 +56,8 @@ void case_sizes(const scene *s)
     exchange(s, 16u << 20, false);
 }
 
-/* The ints that `count` of a type at `from` are, in a row. */
-static int *packed(const scene *s, const int *from, int count, MPI_Datatype type)
+/* Packs `count` of a type at `from` to contiguous ints. */
+static int *packed(const case_ctx *s, const int *from, int count, MPI_Datatype type)
 {
     int bytes, at = 0;
     MPI_Pack_size(count, type, s->comm, &bytes);
@@ -65,14 +66,14 @@ static int *packed(const scene *s, const int *from, int count, MPI_Datatype type
     return plain;
 }
 
-/* Sends `count` of one type and receives the same `ints` numbers as another. */
-static void as_type(const scene *s, const char *what, MPI_Datatype out, int count_out,
+/* Sends `count_out` of one type and receives the same `ints` numbers as another type. */
+static void as_type(const case_ctx *s, const char *what, MPI_Datatype out, int count_out,
                     MPI_Datatype in, int count_in, int ints)
 {
     int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
-    size_t room = (size_t)ints * 6 + 64; /* types leave gaps, and may have room for more */
-    int *a = must_alloc(room * sizeof *a), *b = must_alloc(room * sizeof *b);
-    for (size_t i = 0; i < room; i++)
+    size_t capacity = (size_t)ints * 6 + 64; /* types have gaps, and a receive may be larger */
+    int *a = must_alloc(capacity * sizeof *a), *b = must_alloc(capacity * sizeof *b);
+    for (size_t i = 0; i < capacity; i++)
         a[i] = (int)i * 3 + s->rank, b[i] = -1;
     MPI_Request req;
     MPI_Status st;
@@ -85,7 +86,7 @@ static void as_type(const scene *s, const char *what, MPI_Datatype out, int coun
     int *mine = packed(s, a, count_out, out), *got = packed(s, b, count_in, in);
     for (int i = 0; i < ints; i++)
         wrong += got[i] != mine[i] - s->rank + from;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < capacity; i++)
         touched += b[i] != -1;
     EXPECT(s, wrong == 0, "%s: %d of %d elements are wrong", what, wrong, ints);
     EXPECT(s, touched == ints, "%s: %d elements written, not %d", what, touched, ints);
@@ -95,29 +96,29 @@ static void as_type(const scene *s, const char *what, MPI_Datatype out, int coun
     free(got);
 }
 
-void case_types(const scene *s)
+void case_types(const case_ctx *s)
 {
     static const int sizes[] = {4, 60, 4000, 30000, 400000};
     for (int i = 0; i < 5; i++) {
         int n = sizes[i], half = n / 2, blocks[2] = {half / 2, half / 2};
         MPI_Aint at[2] = {0, (half / 2 + 3) * (MPI_Aint)sizeof(int)};
-        MPI_Datatype kinds[2] = {MPI_INT, MPI_INT}, gaps, back, pieces, wide;
+        MPI_Datatype kinds[2] = {MPI_INT, MPI_INT}, gaps, back, parts, wide;
         MPI_Type_vector(n, 1, 2, MPI_INT, &gaps);
         MPI_Type_create_hvector(half, 2, 3 * (MPI_Aint)sizeof(int), MPI_INT, &back);
-        MPI_Type_create_struct(2, blocks, at, kinds, &pieces);
+        MPI_Type_create_struct(2, blocks, at, kinds, &parts);
         MPI_Type_create_resized(MPI_INT, 0, 3 * (MPI_Aint)sizeof(int), &wide);
         MPI_Type_commit(&gaps);
         MPI_Type_commit(&back);
-        MPI_Type_commit(&pieces);
+        MPI_Type_commit(&parts);
         MPI_Type_commit(&wide);
-        as_type(s, "rows to gaps", MPI_INT, n, gaps, 1, n);
-        as_type(s, "gaps to rows", gaps, 1, MPI_INT, n, n);
-        as_type(s, "pieces to wide", pieces, 2, wide, n, 4 * (half / 2));
+        as_type(s, "contiguous to gaps", MPI_INT, n, gaps, 1, n);
+        as_type(s, "gaps to contiguous", gaps, 1, MPI_INT, n, n);
+        as_type(s, "struct to wide", parts, 2, wide, n, 4 * (half / 2));
         as_type(s, "pairs to gaps", back, 1, gaps, 1, 2 * half);
-        as_type(s, "wide to more room than there is data", wide, half, wide, n, half);
+        as_type(s, "wide to a larger receive", wide, half, wide, n, half);
         MPI_Type_free(&gaps);
         MPI_Type_free(&back);
-        MPI_Type_free(&pieces);
+        MPI_Type_free(&parts);
         MPI_Type_free(&wide);
     }
 }

@@ -1,25 +1,25 @@
-/* threads.c: several threads of each rank send and receive at once: each on a communicator of its
- * own, each with a tag of its own, and all of them taking from the same queue with wildcards. */
+/* threads.c: several threads of each rank send and receive at once: each on its own communicator,
+ * each with its own tag, and all of them with wildcards on the same queue. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum { THREADS = 4, TAG = 200, ROOT = 0 };
 
-typedef struct worker {
-    scene s;
+typedef struct thread_ctx {
+    case_ctx s;
     int number, tag, amount;
-    bool any_tag;         /* receives take any tag: the communicator is this thread's alone */
-    atomic_int *tickets;  /* messages of the root that are still to come */
+    bool any_tag;         /* receives have any tag: only this thread uses the communicator */
+    atomic_int *tickets;  /* messages that the root has not received yet */
     atomic_char *arrived; /* one mark for each */
-} worker;
+} thread_ctx;
 
 typedef void *work_fn(void *);
 
-static void run_threads(worker *w, work_fn *work)
+static void run_threads(thread_ctx *w, work_fn *work)
 {
     pthread_t id[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -29,30 +29,30 @@ static void run_threads(worker *w, work_fn *work)
         pthread_join(id[i], NULL);
 }
 
-/* Round the ring, sends of all kinds under way while the thread waits for the letter before it. */
+/* Sends around the ring in several modes; each thread receives from its predecessor meanwhile. */
 static void *ring(void *arg)
 {
-    worker *w = arg;
-    const scene *s = &w->s;
+    thread_ctx *w = arg;
+    const case_ctx *s = &w->s;
     int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
-    void *out = must_alloc(LONG_LETTER), *in = must_alloc(LONG_LETTER);
+    void *out = must_alloc(LONG_MSG), *in = must_alloc(LONG_MSG);
     for (int i = 0; i < w->amount; i++) {
-        letter mine = {s->rank, w->tag, i, LONG_LETTER}, theirs = {from, w->tag, i, LONG_LETTER};
-        int bytes = (int)letter_length(s, &mine);
+        test_msg mine = {s->rank, w->tag, i, LONG_MSG}, theirs = {from, w->tag, i, LONG_MSG};
+        int bytes = (int)msg_bytes(s, &mine);
         MPI_Request req;
         MPI_Status st;
-        letter_write(s, &mine, out);
-        (i % 3 || host_forgets_acks() ? MPI_Isend : MPI_Issend)(out, bytes, MPI_BYTE, to, w->tag,
-                                                                s->comm, &req);
+        msg_fill(s, &mine, out);
+        (i % 3 || host_loses_mrecv_acks() ? MPI_Isend : MPI_Issend)(out, bytes, MPI_BYTE, to,
+                                                                    w->tag, s->comm, &req);
         int source = i % 2 ? from : MPI_ANY_SOURCE,
             tag = w->any_tag && i % 4 < 2 ? MPI_ANY_TAG : w->tag;
         if (i % 5 == 0) {
             MPI_Message m;
             MPI_Mprobe(source, tag, s->comm, &m, &st);
-            MPI_Mrecv(in, LONG_LETTER, MPI_BYTE, &m, &st);
+            MPI_Mrecv(in, LONG_MSG, MPI_BYTE, &m, &st);
         } else
-            MPI_Recv(in, LONG_LETTER, MPI_BYTE, source, tag, s->comm, &st);
-        letter_check(s, &theirs, in, &st);
+            MPI_Recv(in, LONG_MSG, MPI_BYTE, source, tag, s->comm, &st);
+        msg_check(s, &theirs, in, &st);
         MPI_Wait(&req, MPI_STATUS_IGNORE);
     }
     free(out);
@@ -60,20 +60,20 @@ static void *ring(void *arg)
     return NULL;
 }
 
-static void make_workers(const scene *s, worker *w, int amount)
+static void make_workers(const case_ctx *s, thread_ctx *w, int amount)
 {
     for (int i = 0; i < THREADS; i++) {
-        w[i] = (worker){.s = *s, .number = i, .tag = TAG + i, .amount = amount};
+        w[i] = (thread_ctx){.s = *s, .number = i, .tag = TAG + i, .amount = amount};
         w[i].s.seed += (uint64_t)i;
     }
 }
 
-void case_threads_apart(const scene *s)
+void case_threads_apart(const case_ctx *s)
 {
     if (!s->threads)
         return;
-    worker w[THREADS];
-    make_workers(s, w, scene_amount(s, 150));
+    thread_ctx w[THREADS];
+    make_workers(s, w, case_amount(s, 150));
     for (int i = 0; i < THREADS; i++) {
         MPI_Comm_dup(s->comm, &w[i].s.comm);
         w[i].any_tag = true;
@@ -83,54 +83,55 @@ void case_threads_apart(const scene *s)
         MPI_Comm_free(&w[i].s.comm);
 }
 
-void case_threads_tags(const scene *s)
+void case_threads_tags(const case_ctx *s)
 {
     if (!s->threads)
         return;
-    worker w[THREADS];
-    make_workers(s, w, scene_amount(s, 150));
+    thread_ctx w[THREADS];
+    make_workers(s, w, case_amount(s, 150));
     run_threads(w, ring);
 }
 
-/* A letter starts with its number, put in front of the text. */
-static int number_of(const worker *w, const MPI_Status *st, int *newest, const int *got, int count)
+/* Reads the number at the start of a message and checks the order. */
+static int number_of(const thread_ctx *w, const MPI_Status *st, int *newest, const int *got,
+                     int count)
 {
     int thread = st->MPI_TAG - TAG, from = st->MPI_SOURCE;
-    const scene *s = &w->s;
+    const case_ctx *s = &w->s;
     if (thread < 0 || thread >= THREADS || from < 1 || from >= s->size ||
         count < (int)sizeof *got) {
-        scene_fail(s, "a letter of %d bytes with tag %d from %d", count, st->MPI_TAG, from);
+        case_fail(s, "a message of %d bytes with tag %d from %d", count, st->MPI_TAG, from);
         return -1;
     }
     int number = *got, line = from * THREADS + thread;
     if (number < 0 || number >= w->amount || number <= newest[line]) {
-        scene_fail(s, "letter %d of thread %d of %d after %d", number, thread, from, newest[line]);
+        case_fail(s, "message %d of thread %d of %d after %d", number, thread, from, newest[line]);
         return -1;
     }
     newest[line] = number;
     return line * w->amount + number;
 }
 
-/* A thread that takes whatever comes. Of one sending thread it sees the letters in order. */
-static void *take_any(void *arg)
+/* A thread that receives any message. Messages of one sending thread come in order. */
+static void *recv_any(void *arg)
 {
-    worker *w = arg;
-    const scene *s = &w->s;
+    thread_ctx *w = arg;
+    const case_ctx *s = &w->s;
     size_t lines = (size_t)s->size * THREADS;
-    int *newest = must_alloc(lines * sizeof *newest), *got = must_alloc(LONG_LETTER), count;
+    int *newest = must_alloc(lines * sizeof *newest), *got = must_alloc(LONG_MSG), count;
     memset(newest, -1, lines * sizeof *newest);
     while (atomic_fetch_sub(w->tickets, 1) > 0) {
         MPI_Status st;
         MPI_Message m;
         if (w->number % 2) {
             MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, s->comm, &m, &st);
-            MPI_Mrecv(got, LONG_LETTER, MPI_BYTE, &m, &st);
+            MPI_Mrecv(got, LONG_MSG, MPI_BYTE, &m, &st);
         } else
-            MPI_Recv(got, LONG_LETTER, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, s->comm, &st);
+            MPI_Recv(got, LONG_MSG, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, s->comm, &st);
         MPI_Get_count(&st, MPI_BYTE, &count);
         int which = number_of(w, &st, newest, got, count);
         if (which >= 0)
-            EXPECT(s, atomic_fetch_add(&w->arrived[which], 1) == 0, "letter %d came twice", which);
+            EXPECT(s, atomic_fetch_add(&w->arrived[which], 1) == 0, "message %d came twice", which);
     }
     free(newest);
     free(got);
@@ -139,33 +140,33 @@ static void *take_any(void *arg)
 
 static void *send_numbered(void *arg)
 {
-    worker *w = arg;
+    thread_ctx *w = arg;
     for (int i = 0; i < w->amount; i++) {
         rng r = rng_seed(w->s.seed, (uint64_t)w->s.rank, (uint64_t)i);
         int bytes = (int)sizeof i + (rng_chance(&r, 10) ? 100000 : rng_below(&r, 200));
-        int *text = must_alloc((size_t)bytes);
-        *text = i;
-        MPI_Send(text, bytes, MPI_BYTE, ROOT, w->tag, w->s.comm);
-        free(text);
+        int *buf = must_alloc((size_t)bytes);
+        *buf = i;
+        MPI_Send(buf, bytes, MPI_BYTE, ROOT, w->tag, w->s.comm);
+        free(buf);
     }
     return NULL;
 }
 
-void case_threads_wild(const scene *s)
+void case_threads_wild(const case_ctx *s)
 {
     if (!s->threads)
         return;
-    worker w[THREADS];
-    int amount = scene_amount(s, 200), all = (s->size - 1) * THREADS * amount;
+    thread_ctx w[THREADS];
+    int amount = case_amount(s, 200), all = (s->size - 1) * THREADS * amount;
     atomic_int tickets = all;
     atomic_char *arrived = must_alloc((size_t)(s->size * THREADS * amount));
     make_workers(s, w, amount);
     for (int i = 0; i < THREADS; i++)
         w[i].tickets = &tickets, w[i].arrived = arrived;
-    run_threads(w, s->rank == ROOT ? take_any : send_numbered);
+    run_threads(w, s->rank == ROOT ? recv_any : send_numbered);
     int came = 0;
     for (int i = 0; i < s->size * THREADS * amount; i++)
         came += arrived[i];
-    EXPECT(s, s->rank != ROOT || came == all, "%d letters of %d came", came, all);
+    EXPECT(s, s->rank != ROOT || came == all, "%d messages of %d came", came, all);
     free(arrived);
 }

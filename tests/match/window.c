@@ -1,22 +1,22 @@
 /* window.c: one-sided communication, which travels as messages over the provider. */
 #include <stdlib.h>
 
-#include "scene.h"
+#include "case.h"
 
 enum { CELLS = 3000 };
 
-static void check_cells(const scene *s, const char *what, const int *cell, int from, int n,
+static void check_cells(const case_ctx *s, const char *what, const int *cell, int from, int n,
                         int factor)
 {
     for (int i = 0; i < n; i++)
         if (cell[i] != factor * (from * 10000 + i)) {
-            scene_fail(s, "%s: cell %d is %d, not %d", what, i, cell[i],
-                       factor * (from * 10000 + i));
+            case_fail(s, "%s: cell %d is %d, not %d", what, i, cell[i],
+                      factor * (from * 10000 + i));
             return;
         }
 }
 
-static void put_and_get(const scene *s, MPI_Win win, int *cells, const int *mine)
+static void put_and_get(const case_ctx *s, MPI_Win win, int *cells, const int *mine)
 {
     int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
     int *copy = must_alloc(CELLS * sizeof *copy);
@@ -33,8 +33,8 @@ static void put_and_get(const scene *s, MPI_Win win, int *cells, const int *mine
     free(copy);
 }
 
-/* Everybody adds to the first cell of rank 0, one at a time. */
-static void lock_and_add(const scene *s, MPI_Win win, const int *cells)
+/* All ranks add to the first cell of rank 0, one at a time. */
+static void lock_and_add(const case_ctx *s, MPI_Win win, const int *cells)
 {
     int one = 1, before = s->rank == 0 ? cells[0] : 0;
     MPI_Barrier(s->comm);
@@ -54,7 +54,7 @@ static void lock_and_add(const scene *s, MPI_Win win, const int *cells)
 }
 
 /* Exposed to one neighbour and accessed at the other. */
-static void post_and_start(const scene *s, MPI_Win win, const int *cells, const int *mine)
+static void post_and_start(const case_ctx *s, MPI_Win win, const int *cells, const int *mine)
 {
     int to = (s->rank + 1) % s->size, from = (s->rank + s->size - 1) % s->size;
     MPI_Group all, readers, target;
@@ -72,8 +72,8 @@ static void post_and_start(const scene *s, MPI_Win win, const int *cells, const 
     MPI_Group_free(&target);
 }
 
-/* Open MPI has windows only where one of its transports suits them. */
-static bool window_make(const scene *s, int *cells, MPI_Win *win)
+/* Open MPI has windows only over some of its transports. */
+static bool window_make(const case_ctx *s, int *cells, MPI_Win *win)
 {
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     int made = MPI_SUCCESS == MPI_Win_create(cells, CELLS * sizeof *cells, sizeof *cells,
@@ -85,7 +85,7 @@ static bool window_make(const scene *s, int *cells, MPI_Win *win)
     return made;
 }
 
-void case_window(const scene *s)
+void case_window(const case_ctx *s)
 {
     int *cells = must_alloc(CELLS * sizeof *cells), *mine = must_alloc(CELLS * sizeof *mine);
     MPI_Win win;

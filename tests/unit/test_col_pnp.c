@@ -1,6 +1,6 @@
 /* The paper's counts, through the matcher: a gather to rank 0 uses up the cap of queues, random
- * traces never exceed it, and long queues are searched at least 40 times less than with one list.
- */
+ * traces never exceed it, and long queues are searched at least 40 times less than with one
+ * list. */
 #include <stdlib.h>
 
 #include "match/matcher.h"
@@ -187,7 +187,7 @@ static void random_traces_never_exceed_the_cap(void **state)
 static void short_queues_cost_what_a_list_costs(void **state)
 {
     (void)state;
-    uint64_t looked[2];
+    uint64_t traversed[2];
     const char *const engines[] = {"list", "col+pnp"};
     for (int e = 0; e < 2; e++) {
         gather *g = calloc(1, sizeof *g);
@@ -197,12 +197,13 @@ static void short_queues_cost_what_a_list_costs(void **state)
         for (int call = 0; call < 50; call++)
             gather_call(g, GATHER, 4, 5);
         sk_match_stats s = stats_of(g->m);
-        looked[e] = s.kind[GATHER][SK_POSTED].traversals + s.kind[GATHER][SK_UNEXPECTED].traversals;
+        traversed[e] =
+            s.kind[GATHER][SK_POSTED].traversals + s.kind[GATHER][SK_UNEXPECTED].traversals;
         assert_int_equal(s.queues, 0);
         sk_matcher_free(g->m);
         free(g);
     }
-    assert_int_equal(looked[0], looked[1]);
+    assert_int_equal(traversed[0], traversed[1]);
 }
 
 int main(void)

@@ -2,22 +2,22 @@
  * SKEIN_MATCH_SEED where they start. */
 #include <stdlib.h>
 
-#include "match_play.h"
+#include "match_random.h"
 
 enum { OPS = 1500000 };
 
-static void play(const profile *p, long ops, uint64_t seed)
+static void play(const op_mix *p, long ops, uint64_t seed)
 {
-    world *w = world_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
+    engine_set *w = engine_set_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
     assert_non_null(w);
     uint64_t r = seed;
     for (long done = 0; done < ops;) {
-        done += play_burst(w, p, &r, seed);
+        done += run_burst(w, p, &r, seed);
         if (chance(&r, 1) || w->nvacant == 0)
-            assert_int_equal(world_sweep(w, w->nvacant < ITEMS / 4), WORLD_NONE);
+            assert_int_equal(engine_set_iterate(w, w->nvacant < ITEMS / 4), SET_NONE);
     }
-    assert_int_equal(world_sweep(w, true), WORLD_NONE);
-    world_free(w);
+    assert_int_equal(engine_set_iterate(w, true), SET_NONE);
+    engine_set_free(w);
 }
 
 static void every_engine_matches_as_list_does(void **state)
@@ -25,8 +25,8 @@ static void every_engine_matches_as_list_does(void **state)
     (void)state;
     const char *wanted = getenv("SKEIN_MATCH_OPS"), *seed = getenv("SKEIN_MATCH_SEED");
     long ops = wanted ? strtol(wanted, NULL, 10) : OPS;
-    for (int i = 0; i < NPROFILES; i++)
-        play(&profiles[i], ops / NPROFILES,
+    for (int i = 0; i < NMIXES; i++)
+        play(&op_mixes[i], ops / NMIXES,
              (seed ? strtoull(seed, NULL, 10) : 1) * 2654435761U + (unsigned)i);
 }
 

@@ -1,5 +1,5 @@
-/* What a matcher promises beside the right matches: names, counts, the flat engine's constant cost.
- */
+/* What a matcher promises beside the right matches: names, counts, the flat engine's constant
+ * cost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static sk_match_item all_tags_differ(unsigned i)
     return (sk_match_item){.tag = i, .source = i % 16};
 }
 
-/* `flat` looks at few items per search, whatever the order and the wildcards. */
+/* `flat` traverses few items per search, in any order and with any wildcards. */
 static void flat_with(maker *make, unsigned any_source, unsigned any_tag, sk_match_side first)
 {
     sk_matcher *m = matcher("flat");

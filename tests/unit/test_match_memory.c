@@ -1,7 +1,7 @@
-/* Engines go on when there is no memory: they get slower, and match as before. */
+/* test_match_memory.c: engines without memory get slower but give the same matches. */
 #include <stdlib.h>
 
-#include "match_play.h"
+#include "match_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OWN_ALLOCATOR 0 /* a sanitizer has its own: nothing fails */
@@ -42,27 +42,27 @@ void *realloc(void *old, size_t size)
 }
 #endif
 
-static void play_failing(unsigned percent, const profile *p)
+static void play_failing(unsigned percent, const op_mix *p)
 {
-    world *w = world_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
+    engine_set *w = engine_set_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
     assert_non_null(w);
     uint64_t r = 77;
     for (long done = 0; done < 30000;) {
         failing = percent;
-        done += play_burst(w, p, &r, 77);
-        failing = 0; /* a sweep needs memory of its own */
+        done += run_burst(w, p, &r, 77);
+        failing = 0; /* the iteration allocates, too */
         if (w->nvacant < ITEMS / 4)
-            assert_int_equal(world_sweep(w, true), WORLD_NONE);
+            assert_int_equal(engine_set_iterate(w, true), SET_NONE);
     }
-    world_free(w);
+    engine_set_free(w);
 }
 
 static void engines_agree_when_allocations_fail(void **state)
 {
     (void)state;
-    for (int i = 0; i < NPROFILES; i++) {
-        play_failing(100, &profiles[i]);
-        play_failing(60, &profiles[i]);
+    for (int i = 0; i < NMIXES; i++) {
+        play_failing(100, &op_mixes[i]);
+        play_failing(60, &op_mixes[i]);
     }
     assert_true(failed > 1000 || !OWN_ALLOCATOR);
 }

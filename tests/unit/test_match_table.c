@@ -1,4 +1,4 @@
-/* The hash table of the engine `flat`. */
+/* test_match_table.c: the hash table of the engine `flat`. */
 #include <stdlib.h>
 
 #include "match/engine/flat_table.h"
@@ -37,7 +37,7 @@ static void add(sk_flat_table *t, int i)
     assert_true(sk_flat_table_add(t, &items[i].link, &items[i]));
 }
 
-/* How far slots are from their place, all together. */
+/* The sum of the distances of buckets from their homes. */
 static uint64_t distance(const sk_flat_array *s)
 {
     uint64_t sum = 0;
@@ -84,7 +84,7 @@ static sk_match_item sources_far_apart(uint64_t i)
     return (sk_match_item){.tag = 0, .source = (uint32_t)(i << 12)};
 }
 
-/* At most half full, random keys are half a slot from their place on average. */
+/* In a table at most half full, random keys are half a bucket from home on average. */
 static void patterns_of_keys_spread_like_random_ones(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void patterns_of_keys_spread_like_random_ones(void **state)
         assert_int_equal(t.nrings, MANY);
         uint64_t traversed = 0, sum = distance(&t.now) + distance(&t.old);
         if (sum > MANY)
-            fail_msg("pattern %zu: %llu slots from their places", m, (unsigned long long)sum);
+            fail_msg("pattern %zu: %llu buckets from their homes", m, (unsigned long long)sum);
         for (int i = 0; i < MANY; i++)
             assert_ptr_equal(sk_flat_table_find(&t, &items[i], &traversed)->item, &items[i]);
         assert_true(traversed < MANY + MANY / 100);
@@ -109,7 +109,7 @@ static void patterns_of_keys_spread_like_random_ones(void **state)
     }
 }
 
-/* Growing is spread: no operation moves more than so many slots. */
+/* Growth is incremental: no operation moves more than so many buckets. */
 static void a_table_grows_in_steps(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void find_twins(uint64_t twins[2])
     hashed *all = malloc(TAGS * sizeof *all);
     assert_non_null(all);
     for (uint64_t i = 0; i < TAGS; i++) {
-        uint64_t tag = i * i * UINT64_C(0x9e3779b97f4a7c15); /* tags in sequence never meet */
+        uint64_t tag = i * i * UINT64_C(0x9e3779b97f4a7c15); /* sequential tags never collide */
         all[i] =
             (hashed){sk_flat_hash(&t, &(sk_match_item){.tag = tag, .source = SK_ANY_SOURCE}), tag};
     }

@@ -1,4 +1,5 @@
-/* Threads that post, deliver and cancel on one matcher: every item ends in exactly one place. */
+/* test_match_threads.c: threads post, deliver and cancel on one matcher: every item either matches
+ * once, is cancelled, or stays queued. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,15 +9,15 @@
 
 enum { THREADS = 4, EACH = 5000, KEYS = 37 };
 
-typedef struct thing {
-    sk_match_item item; /* first: an item is its thing */
+typedef struct thread_item {
+    sk_match_item item; /* first: an item pointer is a pointer to its thread_item */
     atomic_int matched, cancelled;
     int queued;
-} thing;
+} thread_item;
 
 typedef struct worker {
     sk_matcher *matcher;
-    thing *recvs, *msgs; /* EACH of its own */
+    thread_item *recvs, *msgs; /* EACH per thread */
     unsigned number;
     pthread_t thread;
 } worker;
@@ -30,8 +31,8 @@ static void met(sk_match_item *mine, sk_match_item *partner)
 {
     if (!partner)
         return;
-    atomic_fetch_add(&((thing *)mine)->matched, 1);
-    atomic_fetch_add(&((thing *)partner)->matched, 1);
+    atomic_fetch_add(&((thread_item *)mine)->matched, 1);
+    atomic_fetch_add(&((thread_item *)partner)->matched, 1);
 }
 
 /* Every third receive is cancelled a while after it was posted, if it still waits. */
@@ -40,7 +41,7 @@ static void *work(void *arg)
     worker *w = arg;
     unsigned lag = 3 * (w->number + 1);
     for (unsigned i = 0; i < EACH; i++) {
-        thing *recv = &w->recvs[i], *msg = &w->msgs[i];
+        thread_item *recv = &w->recvs[i], *msg = &w->msgs[i];
         recv->item = key(i * 7 + w->number);
         if (i % 11 == 0)
             recv->item.source = SK_ANY_SOURCE;
@@ -50,19 +51,20 @@ static void *work(void *arg)
         met(&recv->item, sk_matcher_post(w->matcher, &recv->item));
         met(&msg->item, sk_matcher_deliver(w->matcher, &msg->item));
         if (i >= lag && i % 3 == 0) {
-            thing *old = &w->recvs[i - lag];
+            thread_item *old = &w->recvs[i - lag];
             old->cancelled += sk_matcher_cancel(w->matcher, &old->item);
         }
     }
     return NULL;
 }
 
-static void check(thing *things, const sk_match_stats *stats, sk_match_side side)
+static void check(thread_item *thread_items, const sk_match_stats *stats, sk_match_side side)
 {
     uint64_t queued = 0;
     for (int i = 0; i < THREADS * EACH; i++) {
-        assert_int_equal(things[i].matched + things[i].cancelled + things[i].queued, 1);
-        queued += (uint64_t)things[i].queued;
+        assert_int_equal(
+            thread_items[i].matched + thread_items[i].cancelled + thread_items[i].queued, 1);
+        queued += (uint64_t)thread_items[i].queued;
     }
     assert_int_equal(queued, stats->length[side]);
 }
@@ -71,8 +73,8 @@ static void run_threads(const char *engine)
 {
     sk_matcher *m = NULL;
     sk_match_config config = {.nranks = 5, .threads = true};
-    thing *recvs = calloc(THREADS * EACH, sizeof *recvs);
-    thing *msgs = calloc(THREADS * EACH, sizeof *msgs);
+    thread_item *recvs = calloc(THREADS * EACH, sizeof *recvs);
+    thread_item *msgs = calloc(THREADS * EACH, sizeof *msgs);
     assert_non_null(recvs);
     assert_non_null(msgs);
     assert_int_equal(sk_matcher_new(engine, &config, &m), SK_OK);
@@ -86,7 +88,7 @@ static void run_threads(const char *engine)
         pthread_join(workers[i].thread, NULL);
     for (int side = 0; side < SK_NSIDES; side++)
         for (sk_match_item *item = NULL; (item = sk_matcher_next(m, (sk_match_side)side, item));)
-            ((thing *)item)->queued++;
+            ((thread_item *)item)->queued++;
     sk_match_stats stats;
     sk_matcher_stats(m, &stats);
     check(recvs, &stats, SK_POSTED);

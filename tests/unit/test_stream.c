@@ -1,4 +1,4 @@
-/* Streams: what the generators promise, and what engines make of the paper's applications. */
+/* test_stream.c: the generators of streams, and the engines on the paper's applications. */
 #include "unit.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "bench/match/compare.h"
 #include "lab/match/app.h"
 
-/* Room for the stream of an application; freed by the caller. */
+/* The stream of an application; freed by the caller. */
 static sk_stream app(const char *name, uint32_t nranks, int steps)
 {
     sk_stream s = {0};
@@ -21,13 +21,13 @@ static sk_stream app(const char *name, uint32_t nranks, int steps)
 static sk_replay_result play(const sk_stream *s, const char *engine)
 {
     sk_replay *p;
-    sk_replay_result played;
+    sk_replay_result result;
     sk_match_config config = {0};
     assert_int_equal(sk_replay_new(s, &p), SK_OK);
-    assert_int_equal(sk_replay_run(p, engine, &config, INFINITY, &played), SK_OK);
-    assert_true(played.complete);
+    assert_int_equal(sk_replay_run(p, engine, &config, INFINITY, &result), SK_OK);
+    assert_true(result.complete);
     sk_replay_free(p);
-    return played;
+    return result;
 }
 
 static uint64_t traversals(const sk_match_stats *s)
@@ -43,7 +43,7 @@ static bool there(const char *engine)
     return false;
 }
 
-/* All engines, by epochs: same matches, also when items take the places of others. */
+/* All engines in turn give the same matches, also when items reuse the memory of others. */
 static void assert_agreed(const sk_stream *s)
 {
     char err[256] = "";
@@ -195,7 +195,7 @@ static void queues_stay_below_their_cap(void **state)
             }
 }
 
-/* Searches of a list look at as many items as the order of a synthetic stream says. */
+/* The searches of a list traverse as many items as the order of a synthetic stream implies. */
 static void orders_are_what_they_are_called(void **state)
 {
     enum { DEPTH = 100, CYCLES = 3 };
@@ -215,13 +215,13 @@ static void orders_are_what_they_are_called(void **state)
             assert_int_equal(p.matches, CYCLES * DEPTH);
             assert_int_equal(p.stats.max_length[first], DEPTH);
             assert_int_equal(p.stats.max_length[SK_NSIDES - 1 - first], 0);
-            uint64_t looked = traversals(&p.stats), most = CYCLES * DEPTH * (DEPTH + 1) / 2;
+            uint64_t traversed = traversals(&p.stats), most = CYCLES * DEPTH * (DEPTH + 1) / 2;
             if (order == SK_FORWARD)
-                assert_int_equal(looked, CYCLES * DEPTH);
+                assert_int_equal(traversed, CYCLES * DEPTH);
             else if (order == SK_REVERSE)
-                assert_int_equal(looked, most);
+                assert_int_equal(traversed, most);
             else
-                assert_in_range(looked, most / 3, most * 2 / 3);
+                assert_in_range(traversed, most / 3, most * 2 / 3);
             sk_stream_free(&s);
         }
 }
@@ -256,7 +256,7 @@ static void wildcards_are_as_many_as_asked_for(void **state)
         }
 }
 
-static void plays_are_given_up_at_their_limit(void **state)
+static void runs_stop_at_their_limit(void **state)
 {
     (void)state;
     char err[256] = "";
@@ -281,7 +281,7 @@ static void claims_of_what_has_gone_are_refused(void **state)
     sk_comparison k = {.rounds = 1, .limit = 1, .seconds = 1, .n = 1, .c = {{.engine = "list"}}};
     assert_int_equal(sk_compare_run(&k, &s, err, sizeof err), SK_BADARG);
     assert_string_equal(err, "it claims or cancels an item that has gone");
-    ops[0].tag = 1; /* now the message waits, and may be claimed */
+    ops[0].tag = 1; /* now the message is queued and may be claimed */
     assert_int_equal(sk_compare_run(&k, &s, err, sizeof err), SK_OK);
     assert_int_equal(k.c[0].first.matches, 1);
 }
@@ -291,10 +291,10 @@ static void unknown_engines_are_refused(void **state)
     (void)state;
     sk_stream s = app("radix", 16, 1);
     sk_replay *p;
-    sk_replay_result played;
+    sk_replay_result result;
     sk_match_config config = {0};
     assert_int_equal(sk_replay_new(&s, &p), SK_OK);
-    assert_int_equal(sk_replay_run(p, "lost", &config, 1, &played), SK_BADARG);
+    assert_int_equal(sk_replay_run(p, "lost", &config, 1, &result), SK_BADARG);
     sk_replay_free(p);
     sk_stream_free(&s);
 }
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(queues_stay_below_their_cap),
         cmocka_unit_test(orders_are_what_they_are_called),
         cmocka_unit_test(wildcards_are_as_many_as_asked_for),
-        cmocka_unit_test(plays_are_given_up_at_their_limit),
+        cmocka_unit_test(runs_stop_at_their_limit),
         cmocka_unit_test(claims_of_what_has_gone_are_refused),
         cmocka_unit_test(unknown_engines_are_refused),
     };

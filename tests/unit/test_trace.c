@@ -1,4 +1,4 @@
-/* Traces: what is written is read, and broken files are told apart. */
+/* test_trace.c: traces are read as written, and broken files are refused with a reason. */
 #include "unit.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static void long_traces_are_whole(void **state)
     free(r);
 }
 
-/* What a killed program leaves: the records go to the file in whole ones. */
+/* A killed program leaves whole records. */
 static void traces_can_be_read_while_they_are_written(void **state)
 {
     const unit_file *f = *state;
@@ -178,7 +178,7 @@ static void bad_heads_are_refused(void **state)
     }
 }
 
-/* Heads made from a good one: the word for the byte order is that of this machine. */
+/* First lines made from a valid one with the byte order of this machine. */
 static void spoil_head(const unit_file *f, const char *from, const char *to, const char *message)
 {
     char head[HEAD + 1] = "";
@@ -217,7 +217,7 @@ static void other_words_in_heads_are_refused(void **state)
     spoil_head(*state, "\n", "", "the first line is not 64 bytes long");
 }
 
-/* Record `at` of a sound trace, spoiled by `spoil`. */
+/* Record `at` of a valid trace, changed by `spoil`. */
 static void spoil(const unit_file *f, size_t at, void (*change)(sk_trace_record *),
                   const char *message)
 {
@@ -292,7 +292,7 @@ static void files_that_cannot_be_read_are_named(void **state)
     snprintf(want, sizeof want, "%s: Is a directory", f->dir);
     assert_string_equal(err, want);
     assert_int_equal(sk_trace_read(f->path, &ranks, &r, &count, err, 8), SK_WIRE);
-    assert_int_equal(strlen(err), 7); /* little room for the message */
+    assert_int_equal(strlen(err), 7); /* a small buffer for the message */
 }
 
 static void files_that_cannot_be_written_are_told(void **state)

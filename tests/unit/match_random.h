@@ -1,27 +1,27 @@
-/* match_play.h: random operations on all matching engines at once. */
-#ifndef MATCH_PLAY_H
-#define MATCH_PLAY_H
+/* match_random.h: random operations on all matching engines at once. */
+#ifndef MATCH_RANDOM_H
+#define MATCH_RANDOM_H
 
-#include "fuzz/match_world.h"
+#include "fuzz/engine_set.h"
 #include "unit.h"
 
 enum { ITEMS = 1500 };
 
-typedef struct profile {
+typedef struct op_mix {
     const char *name;
     unsigned tags, sources, kinds, comms;
     unsigned any_source, any_tag, masks, any_kind; /* percent of the receives */
     unsigned burst;                                /* longest run of posts or deliveries */
     bool hints;                                    /* random and unequal on both ends */
     unsigned same; /* percent of the items that have one and the same key */
-} profile;
+} op_mix;
 
-static const profile profiles[] = {
+static const op_mix op_mixes[] = {
     {"one key, long and short in turn", 1, 1, 1, 1, 0, 0, 0, 0, 150, false, 0},
     {"in the order they came", 2, 1, 1, 1, 1, 0, 0, 0, 300, false, 98},
     {"nearly in the order they came", 2, 2, 1, 1, 5, 5, 1, 0, 200, true, 90},
-    {"few keys, many ways to look", 2, 2, 2, 1, 30, 30, 20, 20, 150, true, 50},
-    {"few keys, some ways to look", 3, 1, 1, 1, 25, 10, 0, 10, 150, false, 30},
+    {"few keys, many wildcard classes", 2, 2, 2, 1, 30, 30, 20, 20, 150, true, 50},
+    {"few keys, some wildcard classes", 3, 1, 1, 1, 25, 10, 0, 10, 150, false, 30},
     {"short queues, exact", 4, 4, 1, 2, 0, 0, 0, 0, 8, false, 0},
     {"short queues, all wildcards", 3, 3, 2, 2, 30, 30, 10, 10, 12, true, 0},
     {"long queues, exact", 64, 64, 1, 3, 0, 0, 0, 0, 1200, false, 0},
@@ -33,7 +33,7 @@ static const profile profiles[] = {
     {"more masks than classes", 32, 8, 2, 2, 20, 10, 70, 10, 300, true, 0},
     {"collectives with wrong hints", 8, 300, 100, 2, 3, 3, 0, 3, 1000, true, 0},
 };
-enum { NPROFILES = sizeof profiles / sizeof profiles[0] };
+enum { NMIXES = sizeof op_mixes / sizeof op_mixes[0] };
 
 static inline uint64_t next_random(uint64_t *state)
 {
@@ -49,7 +49,7 @@ static inline bool chance(uint64_t *state, unsigned percent)
 }
 
 /* A message, as Open MPI would make its tag: communicator above, protocol bits, tag below. */
-static inline sk_match_item some_item(const profile *p, uint64_t *r)
+static inline sk_match_item some_item(const op_mix *p, uint64_t *r)
 {
     sk_match_item item = {
         .tag = next_random(r) % p->comms << 34 | (uint64_t)chance(r, 10) << 33 |
@@ -70,7 +70,7 @@ static inline sk_match_item some_item(const profile *p, uint64_t *r)
     return item;
 }
 
-static inline sk_match_item some_recv(const profile *p, uint64_t *r)
+static inline sk_match_item some_recv(const op_mix *p, uint64_t *r)
 {
     sk_match_item item = some_item(p, r);
     item.ignore = UINT64_C(3) << 32; /* the protocol bits */
@@ -85,28 +85,28 @@ static inline sk_match_item some_recv(const profile *p, uint64_t *r)
     return item;
 }
 
-static inline int some_other(world *w, const profile *p, uint64_t *r)
+static inline int some_other(engine_set *w, const op_mix *p, uint64_t *r)
 {
     sk_match_item recv = some_recv(p, r);
     switch (next_random(r) % 3) {
     case 0:
-        return world_peek(w, &recv, false);
+        return engine_set_peek(w, &recv, false);
     case 1:
-        return world_peek(w, &recv, true);
+        return engine_set_peek(w, &recv, true);
     default:
-        return world_cancel(w, (int)(next_random(r) % (uint64_t)w->nitems));
+        return engine_set_cancel(w, (int)(next_random(r) % (uint64_t)w->nitems));
     }
 }
 
 /* A run of posts or deliveries with other operations in between; returns their number. */
-static inline long play_burst(world *w, const profile *p, uint64_t *r, uint64_t seed)
+static inline long run_burst(engine_set *w, const op_mix *p, uint64_t *r, uint64_t seed)
 {
     sk_match_side side = chance(r, 50) ? SK_POSTED : SK_UNEXPECTED;
     uint64_t run = 1 + next_random(r) % p->burst, i = 0;
     for (; i < run && w->nvacant > 0; i++) {
         sk_match_item item = side == SK_POSTED ? some_recv(p, r) : some_item(p, r);
-        int got = chance(r, 6) ? some_other(w, p, r) : world_meet(w, &item, side, p->hints);
-        if (got == WORLD_WRONG)
+        int got = chance(r, 6) ? some_other(w, p, r) : engine_set_match(w, &item, side, p->hints);
+        if (got == SET_DIFFERENT)
             fail_msg("%s, seed %llu: %s", p->name, (unsigned long long)seed, w->wrong);
     }
     return (long)i;

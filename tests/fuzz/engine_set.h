@@ -1,30 +1,30 @@
-/* match_world.h: the same operations on every engine at once. Item number i stands in every
- * engine's own array, so the answers can be compared: all have to be those of the first engine,
- * `list`. */
-#ifndef MATCH_WORLD_H
-#define MATCH_WORLD_H
+/* engine_set.h: runs the same operations on all engines. Every engine has its own array of items;
+ * item number i is the same item in all of them, so the results can be compared. All must be equal
+ * to those of the first engine, `list`. */
+#ifndef ENGINE_SET_H
+#define ENGINE_SET_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "match/matcher.h"
 
-enum { WORLD_ENGINES = 16, WORLD_NONE = -1, WORLD_WRONG = -2 };
+enum { SET_MAX_ENGINES = 16, SET_NONE = -1, SET_DIFFERENT = -2 };
 
-typedef enum world_state { WORLD_NEW, WORLD_FREE, WORLD_RECV, WORLD_MSG } world_state;
+typedef enum item_state { ITEM_NEW, ITEM_FREE, ITEM_RECV, ITEM_MSG } item_state;
 
-typedef struct world {
+typedef struct engine_set {
     int nengines, nitems;
-    sk_matcher *matcher[WORLD_ENGINES];
-    sk_match_item *items[WORLD_ENGINES];
+    sk_matcher *matcher[SET_MAX_ENGINES];
+    sk_match_item *items[SET_MAX_ENGINES];
     uint8_t *state;
     int *vacant; /* numbers of free items, the first `nvacant` */
     int nvacant;
     int depth[SK_NSIDES];
     char wrong[256]; /* what differed */
-} world;
+} engine_set;
 
-static inline void world_free(world *w)
+static inline void engine_set_free(engine_set *w)
 {
     if (!w)
         return;
@@ -38,9 +38,9 @@ static inline void world_free(world *w)
 }
 
 /* NULL: out of memory. */
-static inline world *world_new(int nitems, const sk_match_config *config)
+static inline engine_set *engine_set_new(int nitems, const sk_match_config *config)
 {
-    world *w = calloc(1, sizeof *w);
+    engine_set *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
     w->nitems = w->nvacant = nitems;
@@ -49,44 +49,45 @@ static inline world *world_new(int nitems, const sk_match_config *config)
     bool ok = w->state && w->vacant;
     for (int i = 0; ok && i < nitems; i++)
         w->vacant[i] = nitems - 1 - i;
-    for (int e = 0; ok && e < WORLD_ENGINES && sk_engine_name(e); e++) {
+    for (int e = 0; ok && e < SET_MAX_ENGINES && sk_engine_name(e); e++) {
         w->nengines++;
         w->items[e] = calloc((size_t)nitems, sizeof *w->items[e]);
         ok = w->items[e] && sk_matcher_new(sk_engine_name(e), config, &w->matcher[e]) == SK_OK;
     }
     if (ok)
         return w;
-    world_free(w);
+    engine_set_free(w);
     return NULL;
 }
 
-/* Fold the answer of engine `e` into `all`, the answers so far. */
-static inline int world_fold(world *w, int e, const sk_match_item *answer, int all,
-                             const char *what, const sk_match_item *asked)
+/* Compares the result of engine `e` with `all`, the result so far. */
+static inline int engine_set_compare(engine_set *w, int e, const sk_match_item *answer, int all,
+                                     const char *what, const sk_match_item *asked)
 {
-    int number = answer ? (int)(answer - w->items[e]) : WORLD_NONE;
-    if (e == 0 || all == WORLD_WRONG || number == all)
+    int number = answer ? (int)(answer - w->items[e]) : SET_NONE;
+    if (e == 0 || all == SET_DIFFERENT || number == all)
         return e == 0 ? number : all;
     snprintf(w->wrong, sizeof w->wrong,
              "%s: %s tag %#llx ignore %#llx source %u kind %u: item %d, but %s says %d",
              sk_engine_name(e), what, (unsigned long long)asked->tag,
              (unsigned long long)asked->ignore, asked->source, asked->kind, number,
              sk_engine_name(0), all);
-    return WORLD_WRONG;
+    return SET_DIFFERENT;
 }
 
-static inline void world_vacate(world *w, int number)
+static inline void engine_set_vacate(engine_set *w, int number)
 {
-    w->depth[w->state[number] == WORLD_RECV ? SK_POSTED : SK_UNEXPECTED]--;
-    w->state[number] = WORLD_FREE;
+    w->depth[w->state[number] == ITEM_RECV ? SK_POSTED : SK_UNEXPECTED]--;
+    w->state[number] = ITEM_FREE;
     w->vacant[w->nvacant++] = number;
 }
 
-/* Post a receive or deliver a message: the number of its partner, WORLD_NONE or WORLD_WRONG. The
- * engines get unequal hints if `unequal`. There must be a vacant item. */
-static inline int world_meet(world *w, const sk_match_item *like, sk_match_side side, bool unequal)
+/* Posts a receive or delivers a message. Returns the number of the matching item, SET_NONE or
+ * SET_DIFFERENT. With `unequal`, the engines get different hints. There must be a vacant item. */
+static inline int engine_set_match(engine_set *w, const sk_match_item *like, sk_match_side side,
+                                   bool unequal)
 {
-    int number = w->vacant[--w->nvacant], all = WORLD_NONE;
+    int number = w->vacant[--w->nvacant], all = SET_NONE;
     for (int e = 0; e < w->nengines; e++) {
         sk_match_item *item = &w->items[e][number];
         *item = *like;
@@ -99,55 +100,55 @@ static inline int world_meet(world *w, const sk_match_item *like, sk_match_side 
             sk_matcher_prefetch(w->matcher[e], item);
         sk_match_item *answer = side == SK_POSTED ? sk_matcher_post(w->matcher[e], item)
                                                   : sk_matcher_deliver(w->matcher[e], item);
-        all = world_fold(w, e, answer, all, side == SK_POSTED ? "post" : "deliver", like);
+        all = engine_set_compare(w, e, answer, all, side == SK_POSTED ? "post" : "deliver", like);
     }
-    w->state[number] = side == SK_POSTED ? WORLD_RECV : WORLD_MSG;
+    w->state[number] = side == SK_POSTED ? ITEM_RECV : ITEM_MSG;
     w->depth[side]++;
     if (all >= 0) {
-        world_vacate(w, number);
-        world_vacate(w, all);
+        engine_set_vacate(w, number);
+        engine_set_vacate(w, all);
     }
     return all;
 }
 
-/* The number of the message found; with `claim` it is taken off its queue. */
-static inline int world_peek(world *w, const sk_match_item *recv, bool claim)
+/* Returns the number of the message found; `claim` removes it from its queue. */
+static inline int engine_set_peek(engine_set *w, const sk_match_item *recv, bool claim)
 {
-    int all = WORLD_NONE;
+    int all = SET_NONE;
     for (int e = 0; e < w->nengines; e++)
-        all = world_fold(w, e, sk_matcher_peek(w->matcher[e], recv), all, "peek", recv);
+        all = engine_set_compare(w, e, sk_matcher_peek(w->matcher[e], recv), all, "peek", recv);
     if (all >= 0 && claim) {
         for (int e = 0; e < w->nengines; e++)
             sk_matcher_claim(w->matcher[e], &w->items[e][all]);
-        world_vacate(w, all);
+        engine_set_vacate(w, all);
     }
     return all;
 }
 
-/* Cancel item `number`, which may be taken meanwhile: WORLD_NONE, or WORLD_WRONG. */
-static inline int world_cancel(world *w, int number)
+/* Cancels item `number`, which may have matched already. Returns SET_NONE or SET_DIFFERENT. */
+static inline int engine_set_cancel(engine_set *w, int number)
 {
-    if (w->state[number] == WORLD_NEW)
-        return WORLD_NONE;
-    bool queued = w->state[number] == WORLD_RECV;
+    if (w->state[number] == ITEM_NEW)
+        return SET_NONE;
+    bool queued = w->state[number] == ITEM_RECV;
     for (int e = 0; e < w->nengines; e++) {
         if (sk_matcher_cancel(w->matcher[e], &w->items[e][number]) == queued)
             continue;
         snprintf(w->wrong, sizeof w->wrong, "%s: cancel of item %d", sk_engine_name(e), number);
-        return WORLD_WRONG;
+        return SET_DIFFERENT;
     }
     if (queued)
-        world_vacate(w, number);
-    return WORLD_NONE;
+        engine_set_vacate(w, number);
+    return SET_NONE;
 }
 
-/* Iterate both sides of every engine and, if `remove`, take everything off: each queued item must
- * come exactly once. */
-static inline int world_sweep(world *w, bool remove)
+/* Iterates over both queues of every engine and, with `remove`, removes all items. Each queued item
+ * must appear exactly once. */
+static inline int engine_set_iterate(engine_set *w, bool remove)
 {
     uint8_t *seen = calloc((size_t)w->nitems, 1);
-    int all = seen ? WORLD_NONE : WORLD_WRONG;
-    for (int e = 0; e < w->nengines * SK_NSIDES && all != WORLD_WRONG; e++) {
+    int all = seen ? SET_NONE : SET_DIFFERENT;
+    for (int e = 0; e < w->nengines * SK_NSIDES && all != SET_DIFFERENT; e++) {
         sk_matcher *m = w->matcher[e / SK_NSIDES];
         const sk_match_item *items = w->items[e / SK_NSIDES];
         sk_match_side side = (sk_match_side)(e % SK_NSIDES);
@@ -158,7 +159,7 @@ static inline int world_sweep(world *w, bool remove)
             int number = (int)(item - items);
             bool fresh = seen[number] != mark;
             seen[number] = mark;
-            count += fresh && w->state[number] == (side == SK_POSTED ? WORLD_RECV : WORLD_MSG);
+            count += fresh && w->state[number] == (side == SK_POSTED ? ITEM_RECV : ITEM_MSG);
             if (remove && side == SK_POSTED)
                 sk_matcher_cancel(m, item);
             else if (remove)
@@ -167,14 +168,14 @@ static inline int world_sweep(world *w, bool remove)
                 break;
         }
         if (count != w->depth[side]) {
-            snprintf(w->wrong, sizeof w->wrong, "%s: sweep of side %d met %d of %d items",
+            snprintf(w->wrong, sizeof w->wrong, "%s: iteration of side %d met %d of %d items",
                      sk_matcher_engine(m), side, count, w->depth[side]);
-            all = WORLD_WRONG;
+            all = SET_DIFFERENT;
         }
     }
     for (int i = 0; remove && i < w->nitems; i++)
-        if (w->state[i] == WORLD_RECV || w->state[i] == WORLD_MSG)
-            world_vacate(w, i);
+        if (w->state[i] == ITEM_RECV || w->state[i] == ITEM_MSG)
+            engine_set_vacate(w, i);
     free(seen);
     return all;
 }
