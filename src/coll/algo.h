@@ -44,6 +44,9 @@ typedef struct sk_rule {
 
 enum { SK_RULES_MAX = 2 };
 
+struct sk_cost_case;
+struct sk_cost;
+
 typedef struct sk_algo {
     const char *name; /* unique within its collective; what SKEIN_<COLLECTIVE> takes */
     sk_coll coll;
@@ -62,6 +65,9 @@ typedef struct sk_algo {
     void (*flow)(sk_flow *f, const sk_call *c);
 
     sk_rule rule[SK_RULES_MAX]; /* the first one that holds counts */
+
+    /* What it costs, for the tests: see claim.h. Not for neighbourhood collectives. */
+    void (*claim)(const struct sk_cost_case *k, struct sk_cost *c);
 } sk_algo;
 
 /* The table, in the order of algos.def, ended by NULL. */

@@ -110,7 +110,8 @@ static const char *refusal(const sk_select *s, const sk_algo *a, const sk_call *
 {
     if (a->fits && !a->fits(c))
         return "does not fit this call";
-    if (a->scratch && a->scratch(c) > sk_settings_int(s->settings, SK_SET_MEM))
+    /* The scratch of a part is counted in that of the whole call. */
+    if (!c->sub && a->scratch && a->scratch(c) > sk_settings_int(s->settings, SK_SET_MEM))
         return "needs more scratch than SKEIN_MEM";
     return NULL;
 }

@@ -1,36 +1,38 @@
-/* cost.c: rounds, messages and bytes of every algorithm, against the formulas. Every algorithm of
- * the table must have a row here, but those on neighbourhoods: see cost_neighbor.c.
+/* cost.c: every algorithm against its own claim (coll/claim.h): the schedules of all ranks are built
+ * and counted, for many numbers of ranks, on the machines that the algorithm fits:
  *
- * Steps are counted along the longest chain of rounds that wait for each other. n is the data of
- * all blocks together, b one block. */
+ *   nothing known   messages, bytes and steps, the ranks of a call in one process
+ *   one node        epochs, copies and takes, with a core for each rank and with one for all
+ *   several nodes   what leaves the nodes, and what stays on them
+ *
+ * An algorithm without a claim is an error. Neighbourhood collectives: see cost_neighbor.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "coll/claim.h"
 
-enum { ANY = -1, BLOCK = 24, SEGMENT = 64 * 1024 };
+enum { BLOCK = 24, LONG_BLOCK = 8000, NODE_SLOT = 512 << 10, NODES_SLOT = 64 << 10 };
+enum { LONG_VECTOR = 150 * 1000 }; /* on several nodes */
 
-typedef struct facts {
+typedef struct cost_check {
     const sk_algo *algo;
-    int64_t p, lg, fl; /* ranks, and ceil and floor of their logarithm */
-    bool pow2;
-    int root;
-    int64_t b, n;
-    int64_t steps;
-    sk_sched_stats *rank;
+    kase k;
+    int64_t b, n; /* see sk_cost_case */
+    bool is_short;
     long checks, failed;
-} facts;
+} cost_check;
 
 /* ---- a run in which every round takes one tick ---- */
 
-typedef struct clocks {
+typedef struct rank_clocks {
     int64_t *now, *next;
-} clocks;
+} rank_clocks;
 
 static void tick_match(void *ctx, int from, int to, int64_t len)
 {
     (void)len;
-    clocks *c = ctx;
+    rank_clocks *c = ctx;
     if (c->next[to] < c->now[from])
         c->next[to] = c->now[from];
     if (c->next[from] < c->now[to])
@@ -39,7 +41,7 @@ static void tick_match(void *ctx, int from, int to, int64_t len)
 
 static void tick_round(void *ctx, int rank)
 {
-    clocks *c = ctx;
+    rank_clocks *c = ctx;
     int64_t start = c->now[rank] < c->next[rank] ? c->next[rank] : c->now[rank];
     c->now[rank] = c->next[rank] = start + 1;
 }
@@ -49,10 +51,11 @@ static void no_reduce(void *ctx, const void *in, void *inout, int64_t n)
     (void)ctx, (void)in, (void)inout, (void)n;
 }
 
+/* The longest chain of rounds that wait for each other. */
 static int64_t count_steps(const scene *sc, sk_sched *const *scheds)
 {
     size_t p = (size_t)sc->k.p;
-    clocks c = {calloc(p, sizeof(int64_t)), calloc(p, sizeof(int64_t))};
+    rank_clocks c = {calloc(p, sizeof(int64_t)), calloc(p, sizeof(int64_t))};
     sk_inproc *l = sk_inproc_new(sc->k.p, &(sk_inproc_hooks){.ctx = &c,
                                                              .reduce = no_reduce,
                                                              .match = tick_match,
@@ -71,9 +74,9 @@ static int64_t count_steps(const scene *sc, sk_sched *const *scheds)
         sk_run_init(&runs[r], scheds[r], sk_inproc_wire(l, r, scene_types), at, at + send,
                     at + send + recv, mem[r]);
     }
-    int64_t steps = sk_inproc_run(l, runs) == SK_OK ? 0 : ANY;
+    int64_t steps = sk_inproc_run(l, runs) == SK_OK ? 0 : INT64_MAX;
     for (int r = 0; r < sc->k.p; r++) {
-        if (steps != ANY && steps < c.now[r])
+        if (steps < c.now[r])
             steps = c.now[r];
         free(mem[r]);
     }
@@ -85,413 +88,361 @@ static int64_t count_steps(const scene *sc, sk_sched *const *scheds)
     return steps;
 }
 
-/* ---- what is claimed ---- */
+/* ---- counting ---- */
 
-static void equal(facts *f, const char *what, int64_t got, int64_t want)
+static sk_cost nothing(void)
 {
-    if (want == ANY)
+    sk_cost c;
+    int64_t *field = (int64_t *)&c;
+    for (size_t i = 0; i < sizeof c / sizeof *field; i++)
+        field[i] = SK_UNCLAIMED;
+    return c;
+}
+
+static sk_cost count_rank(const sk_sched *sched)
+{
+    sk_sched_stats s = sk_sched_count(sched);
+    sk_cost c = nothing();
+    sk_claim_messages(&c, s.sends, s.recvs, s.send_bytes, s.recv_bytes);
+    c.epochs = s.epochs;
+    c.copies = s.copies;
+    c.copy_bytes = s.copy_bytes;
+    c.takes = s.takes;
+    c.take_bytes = s.take_bytes;
+    c.reduces = s.reduces;
+    c.scratch = s.scratch;
+    c.rounds = sk_sched_view(sched)->nrounds;
+    return c;
+}
+
+static bool of_epoch(const sk_step *st)
+{
+    return st->kind >= SK_STEP_POST || sk_buf_is_slot(st->a.buf) || sk_buf_is_slot(st->b.buf);
+}
+
+/* Is there a round with a message between nodes and with a step of an epoch? */
+static bool overlaps(const struct sk_sched_view *v, const sk_machine *m, int rank)
+{
+    for (uint32_t r = 0; r < v->nrounds; r++) {
+        const sk_round *rd = &v->rounds[r];
+        bool off = false, epoch = false;
+        for (uint32_t i = rd->first; i < sk_round_end(rd); i++) {
+            const sk_step *st = &v->steps[i];
+            if (st->kind == SK_STEP_SEND || st->kind == SK_STEP_RECV)
+                off = off || m->node[rank] != m->node[st->peer];
+            else
+                epoch = epoch || of_epoch(st);
+        }
+        if (off && epoch)
+            return true;
+    }
+    return false;
+}
+
+static void count_nodes(sk_cost *c, const sk_sched *sched, const sk_machine *m, int rank)
+{
+    const struct sk_sched_view *v = sk_sched_view(sched);
+    int64_t before = c->off_sends;
+    for (uint32_t i = 0; i < v->nsteps; i++) {
+        const sk_step *st = &v->steps[i];
+        if (st->kind != SK_STEP_SEND)
+            continue;
+        bool off = m->node[rank] != m->node[st->peer];
+        c->off_sends += off;
+        c->node_sends += !off;
+        c->off_bytes += off ? st->a.len : 0;
+    }
+    c->max_senders += c->off_sends > before;
+    c->overlaps |= overlaps(v, m, rank);
+    if (c->max_epochs < sk_sched_count(sched).epochs)
+        c->max_epochs = sk_sched_count(sched).epochs;
+}
+
+/* What all ranks do together. */
+static sk_cost count_all(const scene *sc, sk_sched *const *scheds)
+{
+    sk_cost c = nothing();
+    const sk_machine *m = sc->k.machine;
+    c.all_sends = c.all_send_bytes = c.all_take_bytes = 0;
+    if (m && m->nnodes > 1)
+        c.off_sends = c.off_bytes = c.node_sends = c.max_epochs = c.max_senders = c.overlaps = 0;
+    if (!m)
+        c.steps = c.max_steps = count_steps(sc, scheds);
+    for (int r = 0; r < sc->k.p; r++) {
+        sk_sched_stats s = sk_sched_count(scheds[r]);
+        c.all_sends += s.sends;
+        c.all_send_bytes += s.send_bytes;
+        c.all_take_bytes += s.take_bytes;
+        if (m && m->nnodes > 1)
+            count_nodes(&c, scheds[r], m, r);
+    }
+    return c;
+}
+
+/* ---- comparing ---- */
+
+static void fail(cost_check *f, int rank, const char *what, int64_t got, int64_t want)
+{
+    char text[256];
+    f->failed++;
+    kase_print(&f->k, text, sizeof text);
+    printf("  FAIL %s %s rank %d: %s %lld, claimed %lld\n", f->algo->name, text, rank, what,
+           (long long)got, (long long)want);
+}
+
+/* What is claimed must also have been counted. */
+static void equal(cost_check *f, int rank, const char *what, int64_t got, int64_t want)
+{
+    if (want == SK_UNCLAIMED)
         return;
     f->checks++;
-    if (got == want)
+    if (got != want)
+        fail(f, rank, what, got, want);
+}
+
+static void at_most(cost_check *f, int rank, const char *what, int64_t got, int64_t want)
+{
+    if (want == SK_UNCLAIMED)
         return;
-    f->failed++;
-    printf("  FAIL %s %s p=%lld: %s %lld, formula %lld\n", sk_coll_name(f->algo->coll),
-           f->algo->name, (long long)f->p, what, (long long)got, (long long)want);
+    f->checks++;
+    if (got == SK_UNCLAIMED || got > want)
+        fail(f, rank, what, got, want);
 }
 
-static void steps(facts *f, int64_t want)
+static void compare_rank(cost_check *f, int r, const sk_cost *got, const sk_cost *want)
 {
-    equal(f, "steps", f->steps, want);
+    equal(f, r, "sends", got->sends, want->sends);
+    equal(f, r, "receives", got->recvs, want->recvs);
+    equal(f, r, "bytes sent", got->send_bytes, want->send_bytes);
+    equal(f, r, "bytes received", got->recv_bytes, want->recv_bytes);
+    equal(f, r, "epochs", got->epochs, want->epochs);
+    equal(f, r, "copies", got->copies, want->copies);
+    equal(f, r, "bytes copied", got->copy_bytes, want->copy_bytes);
+    equal(f, r, "takes", got->takes, want->takes);
+    equal(f, r, "bytes taken", got->take_bytes, want->take_bytes);
+    equal(f, r, "reductions", got->reduces, want->reduces);
+    equal(f, r, "rounds", got->rounds, want->rounds);
+    equal(f, r, "scratch", got->scratch, want->scratch);
 }
 
-static void steps_at_most(facts *f, int64_t most)
+static void compare_all(cost_check *f, const sk_cost *got, const sk_cost *want)
 {
-    equal(f, "steps above the bound of", f->steps > most ? f->steps : most, most);
+    equal(f, -1, "steps", got->steps, want->steps);
+    at_most(f, -1, "steps", got->max_steps, want->max_steps);
+    equal(f, -1, "sends of all ranks", got->all_sends, want->all_sends);
+    equal(f, -1, "bytes of all ranks", got->all_send_bytes, want->all_send_bytes);
+    equal(f, -1, "bytes taken by all ranks", got->all_take_bytes, want->all_take_bytes);
+    equal(f, -1, "messages between nodes", got->off_sends, want->off_sends);
+    equal(f, -1, "bytes between nodes", got->off_bytes, want->off_bytes);
+    equal(f, -1, "messages within nodes", got->node_sends, want->node_sends);
+    equal(f, -1, "epochs of a rank", got->max_epochs, want->max_epochs);
+    at_most(f, -1, "ranks that send to other nodes", got->max_senders, want->max_senders);
+    equal(f, -1, "node phase beside the other", got->overlaps, want->overlaps);
 }
 
-static void rank(facts *f, int64_t r, int64_t sends, int64_t recvs, int64_t out, int64_t in)
+static sk_cost_case case_of(const cost_check *f, const sk_call *c)
 {
-    equal(f, "sends", f->rank[r].sends, sends);
-    equal(f, "receives", f->rank[r].recvs, recvs);
-    equal(f, "bytes sent", f->rank[r].send_bytes, out);
-    equal(f, "bytes received", f->rank[r].recv_bytes, in);
-}
-
-static void each(facts *f, int64_t sends, int64_t recvs, int64_t out, int64_t in)
-{
-    for (int64_t r = 0; r < f->p; r++)
-        rank(f, r, sends, recvs, out, in);
-}
-
-static void all_sends(facts *f, int64_t sends, int64_t bytes)
-{
-    int64_t n = 0, sum = 0;
-    for (int64_t r = 0; r < f->p; r++) {
-        n += f->rank[r].sends;
-        sum += f->rank[r].send_bytes;
+    sk_cost_case k = {.call = c,
+                      .p = c->nranks,
+                      .rank = c->rank,
+                      .root = c->root,
+                      .at_root = c->rank == c->root,
+                      .n = f->n,
+                      .b = f->b,
+                      .is_short = f->is_short,
+                      .leaders = c->leaders};
+    while (2 << k.fl <= c->nranks)
+        k.fl++;
+    k.pow2 = 1 << k.fl == c->nranks;
+    k.lg = k.fl + !k.pow2;
+    if (c->machine) {
+        const int *first = &c->machine->node_first[c->machine->node[c->root]];
+        k.nodes = c->machine->nnodes;
+        k.root_node = first[1] - first[0];
     }
-    equal(f, "sends of all ranks", n, sends);
-    equal(f, "bytes of all ranks", sum, bytes);
+    return k;
 }
 
-static int64_t member(const facts *f, int64_t i)
+static bool is_vector(sk_coll coll)
 {
-    return (f->root + i) % f->p;
+    return coll == SK_BCAST ||
+           (coll_reduces(coll) && coll != SK_REDUCE_SCATTER && coll != SK_REDUCE_SCATTER_BLOCK);
 }
 
-static void barrier_dissemination(facts *f)
+/* `bytes`: of the vector, or of a block. */
+static void check(cost_check *f, int64_t bytes)
 {
-    steps(f, f->lg);
-    each(f, f->lg, f->lg, 0, 0);
-}
-
-static void bcast_binomial(facts *f)
-{
-    steps(f, f->lg);
-    rank(f, f->root, f->lg, 0, f->lg * f->n, 0);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), ANY, 1, ANY, f->n);
-    all_sends(f, f->p - 1, (f->p - 1) * f->n);
-}
-
-static void bcast_scatter_doubling(facts *f)
-{
-    if (!f->pow2) {
-        steps_at_most(f, f->lg + 2 * f->fl);
-        return;
-    }
-    steps(f, 2 * f->lg);
-    rank(f, f->root, 2 * f->lg, f->lg, 2 * (f->n - f->b), f->n - f->b);
-}
-
-static void bcast_scatter_ring(facts *f)
-{
-    steps(f, f->p > 1 ? f->lg + f->p - 1 : 0);
-    rank(f, f->root, f->lg + f->p - 1, f->p - 1, 2 * (f->n - f->b), f->n - f->b);
-}
-
-static void bcast_chain(facts *f)
-{
-    int64_t m = (f->n + SEGMENT - 1) / SEGMENT;
-    steps(f, f->p > 1 ? f->p - 2 + m : 0);
-    for (int64_t i = 0; i < f->p; i++)
-        rank(f, member(f, i), i < f->p - 1 ? m : 0, i ? m : 0, i < f->p - 1 ? f->n : 0,
-             i ? f->n : 0);
-}
-
-static void scatter_binomial(facts *f)
-{
-    steps(f, f->lg);
-    rank(f, f->root, f->lg, 0, f->n - f->b, 0);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), ANY, 1, ANY, ANY);
-    all_sends(f, f->p - 1, ANY);
-}
-
-static void scatter_linear(facts *f)
-{
-    rank(f, f->root, f->p - 1, 0, f->n - f->b, 0);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), 0, 1, 0, f->b);
-}
-
-static void gather_binomial(facts *f)
-{
-    steps(f, f->lg);
-    rank(f, f->root, 0, f->lg, 0, f->n - f->b);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), 1, ANY, ANY, ANY);
-    all_sends(f, f->p - 1, ANY);
-}
-
-static void gather_linear(facts *f)
-{
-    rank(f, f->root, 0, f->p - 1, 0, f->n - f->b);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), 1, 0, f->b, 0);
-}
-
-/* The counts travel with the data: not a message more than where all know them. The kids are served
- * in one round, so what remains is the depth of the tree. */
-static void scatterv_binomial(facts *f)
-{
-    steps(f, f->fl);
-    rank(f, f->root, f->lg, 0, ANY, ANY);
-    all_sends(f, f->p - 1, ANY);
-}
-
-static void gatherv_binomial(facts *f)
-{
-    steps(f, f->lg);
-    rank(f, f->root, 0, f->lg, ANY, ANY);
-    all_sends(f, f->p - 1, ANY);
-}
-
-static void allgather_ring(facts *f)
-{
-    steps(f, f->p - 1);
-    each(f, f->p - 1, f->p - 1, f->n - f->b, f->n - f->b);
-}
-
-/* No byte comes twice, for any p. */
-static void allgather_doubling(facts *f)
-{
-    if (f->pow2) {
-        steps(f, f->lg);
-        each(f, f->lg, f->lg, f->n - f->b, f->n - f->b);
-    } else {
-        steps_at_most(f, 2 * f->fl);
-        each(f, ANY, ANY, ANY, f->n - f->b);
-    }
-}
-
-static void allgather_bruck(facts *f)
-{
-    steps(f, f->lg);
-    each(f, f->lg, f->lg, f->n - f->b, f->n - f->b);
-}
-
-static void allgather_neighbour(facts *f)
-{
-    bool odd = f->p % 2;
-    steps(f, f->p == 1 ? 0 : odd ? (f->p + 3) / 2 : f->p / 2);
-    each(f, odd ? ANY : f->p / 2, odd ? ANY : f->p / 2, odd ? ANY : f->n - f->b, f->n - f->b);
-}
-
-static void reduce_binomial(facts *f)
-{
-    steps(f, f->lg);
-    rank(f, f->root, 0, f->pow2 ? f->lg : ANY, 0, ANY);
-    for (int64_t i = 1; i < f->p; i++)
-        rank(f, member(f, i), 1, ANY, f->n, ANY);
-    all_sends(f, f->p - 1, (f->p - 1) * f->n);
-}
-
-static void reduce_rabenseifner(facts *f)
-{
-    steps(f, f->pow2 ? 2 * f->lg : 2 * f->fl + 1);
-    if (f->pow2)
-        rank(f, f->root, f->lg, 2 * f->lg, f->n - f->b, 2 * (f->n - f->b));
-}
-
-static void allreduce_doubling(facts *f)
-{
-    steps(f, f->pow2 ? f->lg : f->fl + 2);
-    if (f->pow2)
-        each(f, f->lg, f->lg, f->lg * f->n, f->lg * f->n);
-}
-
-static void allreduce_rabenseifner(facts *f)
-{
-    steps(f, f->pow2 ? 2 * f->lg : 2 * f->fl + 2);
-    if (f->pow2)
-        each(f, 2 * f->lg, 2 * f->lg, 2 * (f->n - f->b), 2 * (f->n - f->b));
-}
-
-static void allreduce_ring(facts *f)
-{
-    steps(f, 2 * (f->p - 1));
-    each(f, 2 * (f->p - 1), 2 * (f->p - 1), 2 * (f->n - f->b), 2 * (f->n - f->b));
-}
-
-/* The paper sends n lg p - (p-1)/p n bytes; one stretch of p - 2d + 1 blocks at distance d is less.
- */
-static void reduce_scatter_doubling(facts *f)
-{
-    steps(f, f->pow2 ? f->lg : f->fl + 2);
-    if (!f->pow2)
-        return;
-    int64_t bytes = 0, paper = f->n * f->lg - (f->n - f->b);
-    for (int64_t d = 1; d < f->p; d *= 2)
-        bytes += (f->p - 2 * d + 1) * f->b;
-    each(f, f->lg, f->lg, bytes, bytes);
-    equal(f, "bytes above the paper's", bytes > paper ? bytes : paper, paper);
-}
-
-static void reduce_scatter_halving(facts *f)
-{
-    steps(f, f->lg);
-    each(f, f->pow2 ? f->lg : ANY, f->pow2 ? f->lg : ANY, f->n - f->b, f->n - f->b);
-}
-
-static void pairwise(facts *f)
-{
-    steps(f, f->p - 1);
-    each(f, f->p - 1, f->p - 1, f->n - f->b, f->n - f->b);
-}
-
-static void scattered(facts *f)
-{
-    steps(f, (f->p - 1 + 31) / 32);
-    each(f, f->p - 1, f->p - 1, f->n - f->b, f->n - f->b);
-}
-
-static void alltoall_doubling(facts *f)
-{
-    int64_t all = (f->p - 1) * f->n;
-    if (f->pow2) {
-        steps(f, f->lg);
-        each(f, f->lg, f->lg, all, all);
-    } else {
-        steps_at_most(f, 2 * f->fl);
-        each(f, ANY, ANY, ANY, all);
-    }
-}
-
-/* In round k go the blocks whose distance has bit k: n/2 for powers of two. */
-static void alltoall_bruck(facts *f)
-{
-    int64_t blocks = 0;
-    for (int64_t d = 1; d < f->p; d++)
-        for (int64_t rest = d; rest; rest /= 2)
-            blocks += rest % 2;
-    steps(f, f->lg);
-    each(f, f->lg, f->lg, blocks * f->b, blocks * f->b);
-    if (f->pow2)
-        equal(f, "blocks", blocks * f->b, f->lg * f->n / 2);
-}
-
-static void scan_doubling(facts *f)
-{
-    steps(f, f->lg);
-    for (int64_t r = 0; r < f->p; r++) {
-        int64_t sends = 0, recvs = 0;
-        for (int64_t d = 1; d < f->p; d *= 2) {
-            sends += r + d < f->p;
-            recvs += r - d >= 0;
-        }
-        rank(f, r, sends, recvs, sends * f->n, recvs * f->n);
-    }
-}
-
-static void scan_linear(facts *f)
-{
-    steps(f, f->p - 1);
-    for (int64_t r = 0; r < f->p; r++)
-        rank(f, r, r<f->p - 1, r> 0, r < f->p - 1 ? f->n : 0, r > 0 ? f->n : 0);
-}
-
-static const struct row {
-    sk_coll coll;
-    const char *name;
-    void (*claim)(facts *f);
-} rows[] = {
-    {SK_BARRIER, "dissemination", barrier_dissemination},
-    {SK_BCAST, "binomial", bcast_binomial},
-    {SK_BCAST, "scatter-doubling", bcast_scatter_doubling},
-    {SK_BCAST, "scatter-ring", bcast_scatter_ring},
-    {SK_BCAST, "chain", bcast_chain},
-    {SK_SCATTER, "binomial", scatter_binomial},
-    {SK_SCATTER, "linear", scatter_linear},
-    {SK_SCATTERV, "binomial", scatterv_binomial},
-    {SK_SCATTERV, "linear", scatter_linear},
-    {SK_GATHER, "binomial", gather_binomial},
-    {SK_GATHER, "linear", gather_linear},
-    {SK_GATHERV, "binomial", gatherv_binomial},
-    {SK_GATHERV, "linear", gather_linear},
-    {SK_ALLGATHER, "ring", allgather_ring},
-    {SK_ALLGATHER, "doubling", allgather_doubling},
-    {SK_ALLGATHER, "bruck", allgather_bruck},
-    {SK_ALLGATHER, "neighbour", allgather_neighbour},
-    {SK_ALLGATHERV, "ring", allgather_ring},
-    {SK_ALLGATHERV, "doubling", allgather_doubling},
-    {SK_ALLGATHERV, "bruck", allgather_bruck},
-    {SK_ALLGATHERV, "neighbour", allgather_neighbour},
-    {SK_ALLTOALL, "doubling", alltoall_doubling},
-    {SK_ALLTOALL, "bruck", alltoall_bruck},
-    {SK_ALLTOALL, "pairwise", pairwise},
-    {SK_ALLTOALL, "scattered", scattered},
-    {SK_ALLTOALLV, "pairwise", pairwise},
-    {SK_ALLTOALLV, "scattered", scattered},
-    {SK_ALLTOALLW, "pairwise", pairwise},
-    {SK_ALLTOALLW, "scattered", scattered},
-    {SK_REDUCE, "binomial", reduce_binomial},
-    {SK_REDUCE, "rabenseifner", reduce_rabenseifner},
-    {SK_ALLREDUCE, "doubling", allreduce_doubling},
-    {SK_ALLREDUCE, "rabenseifner", allreduce_rabenseifner},
-    {SK_ALLREDUCE, "ring", allreduce_ring},
-    {SK_REDUCE_SCATTER, "doubling", reduce_scatter_doubling},
-    {SK_REDUCE_SCATTER, "halving", reduce_scatter_halving},
-    {SK_REDUCE_SCATTER, "pairwise", pairwise},
-    {SK_REDUCE_SCATTER_BLOCK, "doubling", reduce_scatter_doubling},
-    {SK_REDUCE_SCATTER_BLOCK, "halving", reduce_scatter_halving},
-    {SK_REDUCE_SCATTER_BLOCK, "pairwise", pairwise},
-    {SK_SCAN, "doubling", scan_doubling},
-    {SK_SCAN, "linear", scan_linear},
-    {SK_EXSCAN, "doubling", scan_doubling},
-    {SK_EXSCAN, "linear", scan_linear},
-};
-
-/* Blocks of BLOCK bytes, or a vector of p times that: contiguous, so that nothing is packed. */
-static void measure(facts *f, const struct row *row, int p, int root)
-{
-    bool chain = strcmp(f->algo->name, "chain") == 0;
-    bool blocks = f->algo->coll == SK_REDUCE_SCATTER || f->algo->coll == SK_REDUCE_SCATTER_BLOCK;
-    bool vector = f->algo->coll == SK_BCAST || (coll_reduces(f->algo->coll) && !blocks);
-    int64_t unit = coll_reduces(f->algo->coll) ? 8 : 1;
-    kase k = {.coll = f->algo->coll, .p = p, .root = root, .lay = LAY_PLAIN};
-    k.units = BLOCK / unit * (vector ? p : 1);
-    if (chain)
-        k.units = 3 * SEGMENT + 1;
     char why[256];
-    scene *sc = scene_new(&k);
+    kase *k = &f->k;
+    k->coll = f->algo->coll;
+    k->lay = LAY_PLAIN;
+    k->units = coll_reduces(k->coll) ? bytes / 8 : bytes;
+    f->n = is_vector(k->coll) ? bytes : bytes * k->p;
+    f->b = is_vector(k->coll) ? bytes / k->p : bytes;
+    scene *sc = scene_new(k);
     sk_sched **scheds = sc ? scheds_build(f->algo, sc, why, sizeof why) : NULL;
-    f->rank = calloc((size_t)p, sizeof *f->rank);
-    if (!scheds || !f->rank)
+    if (!scheds)
         abort();
-    for (int r = 0; r < p; r++)
-        f->rank[r] = sk_sched_count(scheds[r]);
-    f->p = p;
-    f->root = root;
-    for (f->fl = 0; 2 << f->fl <= p; f->fl++)
-        ;
-    f->pow2 = 1 << f->fl == p;
-    f->lg = f->fl + !f->pow2;
-    f->b = BLOCK;
-    f->n = chain ? k.units : (int64_t)BLOCK * p;
-    f->steps = count_steps(sc, scheds);
-    row->claim(f);
-    free(f->rank);
-    scheds_free(scheds, p);
+    sk_cost all = count_all(sc, scheds), want = nothing();
+    for (int r = 0; r < k->p; r++) {
+        sk_cost got = count_rank(scheds[r]);
+        sk_cost_case x = case_of(f, &sc->call[r]);
+        want = nothing();
+        f->algo->claim(&x, &want);
+        compare_rank(f, r, &got, &want);
+    }
+    compare_all(f, &all, &want);
+    scheds_free(scheds, k->p);
     scene_free(sc);
 }
 
-/* Those are counted by cost_shared.c and cost_leaders.c. */
-static bool needs_machine(const sk_algo *a)
+/* ---- machines ---- */
+
+static bool fits(const sk_algo *a, const kase *like)
 {
-    kase k = {.coll = a->coll, .p = 4, .units = 8};
+    kase k = *like;
+    k.coll = a->coll;
+    k.units = 8;
     scene *sc = scene_new(&k);
     if (!sc)
         abort();
-    bool fits = !a->fits || a->fits(&sc->call[0]);
+    bool yes = !a->fits || a->fits(&sc->call[0]);
     scene_free(sc);
-    return !fits;
+    return yes;
+}
+
+static void check_unknown(cost_check *f)
+{
+    static const int large[] = {64, 100, 128, 257};
+    bool rooted = coll_is_rooted(f->algo->coll), vector = is_vector(f->algo->coll);
+    f->is_short = true;
+    for (int p = 1; p <= 40; p++)
+        for (int root = 0; root < (rooted ? p : 1); root += 1 + p / 8) {
+            f->k = (kase){.p = p, .root = root};
+            check(f, vector ? BLOCK * p : BLOCK);
+            if (f->algo->coll == SK_BCAST) /* longer than a segment */
+                check(f, LONG_BLOCK * p);
+        }
+    for (int i = 0; i < 4; i++) {
+        f->k = (kase){.p = large[i], .root = rooted ? large[i] / 3 : 0};
+        check(f, vector ? BLOCK * large[i] : BLOCK);
+    }
+}
+
+/* Several epochs, if the algorithm cuts. */
+static int64_t long_bytes(sk_coll coll)
+{
+    if (coll == SK_BCAST)
+        return 1000000;
+    if (coll == SK_GATHER || coll == SK_ALLGATHER || coll == SK_ALLGATHERV)
+        return 600000;
+    return coll_reduces(coll) ? 800000 : 30000;
+}
+
+static sk_machine *one_node(int p, bool crowded)
+{
+    sk_machine *m = NULL;
+    sk_location *locations = calloc((size_t)p, sizeof *locations);
+    if (!locations || sk_machine_new(p, locations, crowded ? 1 : p, &m) != SK_OK)
+        abort();
+    free(locations);
+    return m;
+}
+
+static void check_one_node(cost_check *f)
+{
+    static const int ranks[] = {2, 3, 5, 8, 31};
+    sk_coll coll = f->algo->coll;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        for (int way = 0; way < 8; way++) {
+            int p = ranks[i];
+            sk_machine *m = one_node(p, way & 4);
+            f->is_short = way & 1;
+            f->k = (kase){.p = p,
+                          .root = coll_is_rooted(coll) ? p / 2 : 0,
+                          .machine = m,
+                          .room = NODE_SLOT,
+                          .direct = way & 2};
+            if (fits(f->algo, &f->k) && (f->is_short || coll != SK_BARRIER))
+                check(f, f->is_short ? (coll_reduces(coll) ? 64 : 8) : long_bytes(coll));
+            sk_machine_free(m);
+        }
+}
+
+/* `less`: so many ranks fewer than cores, so the last node is not full. */
+static sk_machine *several_nodes(int nodes, int on_node, const char *map, int less)
+{
+    char text[64], err[128];
+    sk_machine *m = NULL;
+    snprintf(text, sizeof text, "node:%d core:%d map:%s", nodes, on_node, map);
+    if (sk_machine_parse(text, nodes * on_node - less, &m, err, sizeof err) != SK_OK)
+        abort();
+    return m;
+}
+
+static void check_machine(cost_check *f, const sk_machine *m)
+{
+    sk_coll coll = f->algo->coll;
+    int roots[] = {0, m->nranks / 2, m->nranks - 1};
+    for (int i = 0; i < (coll_is_rooted(coll) ? 3 : 1); i++)
+        for (int way = 0; way < 4; way++) {
+            int leaders = 1 + way % 2;
+            f->k = (kase){.p = m->nranks,
+                          .root = roots[i],
+                          .machine = m,
+                          .room = way / 2 ? NODES_SLOT : 0,
+                          .leaders = leaders};
+            f->is_short = true;
+            check(f, coll_reduces(coll) ? 8 * BLOCK : BLOCK);
+            f->is_short = false;
+            /* From 8 leaders on, the algorithm between long parts is no tree. */
+            if ((coll == SK_BCAST || coll == SK_REDUCE) && m->nnodes < 8 && leaders == 1)
+                check(f, LONG_VECTOR);
+        }
+}
+
+static void check_nodes(cost_check *f)
+{
+    static const char *const maps[] = {"seq", "rr", "shuffle:3"};
+    for (int nodes = 2; nodes <= 9; nodes++)
+        for (int on_node = 3; on_node <= 5; on_node++)
+            for (int map = 0; map < 4; map++) {
+                sk_machine *m = several_nodes(nodes, on_node, maps[map % 3], map == 3);
+                check_machine(f, m);
+                sk_machine_free(m);
+            }
+}
+
+static void check_claim(cost_check *f)
+{
+    sk_machine *node = one_node(4, false), *nodes = several_nodes(2, 2, "seq", 0);
+    kase unknown = {.p = 4};
+    kase shared = {.p = 4, .machine = node, .room = NODE_SLOT, .direct = true};
+    kase hier = {.p = 4, .machine = nodes, .room = NODES_SLOT};
+    if (fits(f->algo, &unknown))
+        check_unknown(f);
+    else if (fits(f->algo, &shared))
+        check_one_node(f);
+    else if (fits(f->algo, &hier))
+        check_nodes(f);
+    sk_machine_free(node);
+    sk_machine_free(nodes);
 }
 
 int main(void)
 {
-    static const int large[] = {64, 100, 128, 257};
     long checks = 0, failed = 0;
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
-        if (sk_coll_neighbor((*a)->coll) || needs_machine(*a))
+        cost_check f = {.algo = *a};
+        if (sk_coll_neighbor((*a)->coll))
             continue;
-        facts f = {.algo = *a};
-        const struct row *row = NULL;
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (rows[i].coll == (*a)->coll && strcmp(rows[i].name, (*a)->name) == 0)
-                row = &rows[i];
-        if (!row) {
-            printf("  FAIL %s %s has no row\n", sk_coll_name((*a)->coll), (*a)->name);
-            failed++;
-            continue;
+        if ((*a)->claim)
+            check_claim(&f);
+        if (f.checks == 0) {
+            printf("  FAIL %s %s: no claim, or nothing to count\n", sk_coll_name((*a)->coll),
+                   (*a)->name);
+            f.failed++;
         }
-        bool rooted = coll_is_rooted((*a)->coll);
-        for (int p = 1; p <= 40; p++)
-            for (int root = 0; root < (rooted ? p : 1); root += 1 + p / 8)
-                measure(&f, row, p, root);
-        for (int i = 0; i < 4; i++)
-            if (!strstr((*a)->name, "chain"))
-                measure(&f, row, large[i], rooted ? large[i] / 3 : 0);
         printf("%-20s %-17s %7ld values right, %ld wrong\n", sk_coll_name((*a)->coll), (*a)->name,
                f.checks - f.failed, f.failed);
         checks += f.checks - f.failed;

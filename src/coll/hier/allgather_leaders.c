@@ -10,7 +10,7 @@
  * k leaders  each with the blocks of a group of local ranks
  * scratch  where blocks do not lie in the order of nodes, or cannot be cut: about n; as much in the
  *        inner algorithm */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct allgather_pool {
@@ -295,12 +295,24 @@ static int64_t scratch(const sk_call *c)
     return sk_scratch_bytes(6, all);
 }
 
+/* Every node gets the blocks of every other node once. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t lg = 0, leaders = k->leaders;
+    while (1 << lg < k->nodes)
+        lg++;
+    bool pow2 = k->nodes == (int64_t)1 << lg;
+    sk_claim_off_node(k, c, leaders, pow2 ? leaders * k->nodes * lg : SK_UNCLAIMED,
+                      (k->nodes - 1) * k->n);
+    sk_claim_node(k, c, 1, k->p - leaders * k->nodes + leaders * (k->p - k->nodes));
+}
+
 /* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
 #define LEADERS(COLL, ...)                                                                         \
     {                                                                                              \
         .name = "leaders", .coll = (COLL),                                                         \
         .about = "blocks together on every node, then among one leader per node; several nodes",   \
-        .fits = fits, .scratch = scratch, .build = build, .rule = {{__VA_ARGS__}},                 \
+        .fits = fits, .scratch = scratch, .build = build, .claim = claim, .rule = {{__VA_ARGS__}}, \
     }
 
 const sk_algo sk_allgather_leaders =

@@ -5,6 +5,7 @@
  * ranks does long   chunks of 128 KiB: one is between the nodes while the next one is combined k
  * leaders  each with a part of the vector scratch  that of the inner algorithms on a chunk paper
  * Graham and Shipman, MPI support for multi-core architectures, 2008 */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
@@ -62,6 +63,18 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier_end(&l);
 }
 
+/* Short: doubling among the largest power of two of leaders. Each of the others hands its vector over
+ * and gets the result. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t q = 1, lg = 0, leaders = k->leaders;
+    for (; 2 * q <= k->nodes; q *= 2)
+        lg++;
+    int64_t sends = q * lg + 2 * (k->nodes - q);
+    sk_claim_off_node(k, c, leaders, leaders * sends, sends * k->n);
+    sk_claim_node(k, c, 2, 2 * leaders * (k->p - k->nodes));
+}
+
 const sk_algo sk_allreduce_leaders = {
     .name = "leaders",
     .coll = SK_ALLREDUCE,
@@ -69,6 +82,7 @@ const sk_algo sk_allreduce_leaders = {
     .fits = sk_hier_reduction_fits,
     .scratch = sk_hier_reduction_scratch,
     .build = build,
+    .claim = claim,
     /* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
     .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR}},
 };

@@ -8,6 +8,7 @@
  * where local ranks send messages: at leaders four times the blocks of a node's ranks
  *
  * Between nodes x and y blocks are ordered by their source, then by their destination. */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct job {
@@ -216,6 +217,19 @@ static int64_t scratch(const sk_call *c)
                                                 sk_scratch_bytes(c->nranks, sk_call_bytes(c))));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    const sk_machine *m = k->call->machine;
+    int64_t pairs = 0; /* of ranks on different nodes */
+    for (int node = 0; node < m->nnodes; node++) {
+        int64_t size = m->node_first[node + 1] - m->node_first[node];
+        pairs += size * (k->p - size);
+    }
+    sk_claim_off_node(k, c, in_epochs(k->call) ? k->leaders : 1, k->nodes * (k->nodes - 1),
+                      pairs * k->b);
+    sk_claim_node(k, c, 2, 2 * (k->p - k->nodes));
+}
+
 const sk_algo sk_alltoall_leaders = {
     .name = "leaders",
     .coll = SK_ALLTOALL,
@@ -223,6 +237,7 @@ const sk_algo sk_alltoall_leaders = {
     .fits = sk_hier_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     /* Longer blocks cost no more when each goes in its own message. */
     .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK}},
 };

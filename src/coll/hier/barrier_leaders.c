@@ -3,6 +3,7 @@
  * cost   ceil(lg M) alpha between M nodes, and one epoch on the node (by messages: up and down a
  *        tree)
  * good for  several nodes with several ranks each    scratch  none */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct job {
@@ -68,11 +69,21 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier_end(&l);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t lg = 0;
+    while (1 << lg < k->nodes)
+        lg++;
+    sk_claim_off_node(k, c, 1, k->nodes * lg, 0);
+    sk_claim_node(k, c, 1, 2 * (k->p - k->nodes));
+}
+
 const sk_algo sk_barrier_leaders = {
     .name = "leaders",
     .coll = SK_BARRIER,
     .about = "meet on every node, then one leader per node with the others; several nodes",
     .fits = sk_hier_fits,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_NODES}},
 };

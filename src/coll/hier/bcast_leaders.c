@@ -7,6 +7,7 @@
  * k leaders  each with a part of the message, which the root first hands to its whole node
  * scratch  n where the user's type is not contiguous and the message is cut; that of the inner
  *        algorithms on a chunk */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct job {
@@ -127,6 +128,21 @@ static int64_t scratch(const sk_call *c)
     return own > INT64_MAX - inner ? INT64_MAX : own + inner;
 }
 
+/* With several leaders the whole node of the root gets the message first. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t others = k->nodes - 1, leaders = k->leaders;
+    if (!k->is_short) {
+        sk_hier_claim_chunks(k, c, sk_claim_ceil(k->n, chunk_bytes(k->call)));
+        return;
+    }
+    int64_t sends = k->p - k->nodes;
+    if (leaders > 1)
+        sends = k->root_node - 1 + leaders * (k->p - k->root_node - others);
+    sk_claim_off_node(k, c, leaders, leaders * others, others * k->n);
+    sk_claim_node(k, c, 1, sends);
+}
+
 const sk_algo sk_bcast_leaders = {
     .name = "leaders",
     .coll = SK_BCAST,
@@ -134,6 +150,7 @@ const sk_algo sk_bcast_leaders = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     /* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
     .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR}},
 };

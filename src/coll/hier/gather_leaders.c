@@ -5,6 +5,7 @@
  * epochs  where the blocks of a node have room in one; otherwise messages
  * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
  *        the node at leaders, where they come by messages */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct job {
@@ -107,6 +108,15 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier_end(&l);
 }
 
+/* Along a tree of leaders; straight, where nodes are uneven. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    bool even = k->nodes * k->call->machine->most_on_node == k->p;
+    int64_t blocks = even ? sk_hier_claim_depths(k->nodes) * k->root_node : k->p - k->root_node;
+    sk_claim_off_node(k, c, 1, k->nodes - 1, blocks * k->b);
+    sk_claim_node(k, c, 1, k->p - k->nodes);
+}
+
 const sk_algo sk_gather_leaders = {
     .name = "leaders",
     .coll = SK_GATHER,
@@ -114,6 +124,7 @@ const sk_algo sk_gather_leaders = {
     .fits = sk_hier_fits,
     .scratch = sk_hier_blocks_scratch,
     .build = build,
+    .claim = claim,
     /* Longer blocks cost no more when each goes in its own message. */
     .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK}},
 };

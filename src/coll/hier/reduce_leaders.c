@@ -7,6 +7,7 @@
  * k leaders  each with a part of the vector; on its node the root collects the parts
  * scratch  one vector, and that of the inner algorithms on a chunk
  * paper  Graham and Shipman, MPI support for multi-core architectures, 2008 */
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
@@ -71,6 +72,23 @@ static int64_t scratch(const sk_call *c)
     return own > INT64_MAX - inner ? INT64_MAX : own + inner;
 }
 
+/* With several leaders the root collects the parts of those that it is not. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    const sk_machine *m = k->call->machine;
+    int64_t others = k->nodes - 1, leaders = k->leaders, collects = leaders;
+    if (!k->is_short) {
+        sk_hier_claim_chunks(k, c,
+                             sk_hier_chunks(sk_call_elems(k->call), sk_hier_chunk_elems(k->call)));
+        return;
+    }
+    for (int64_t j = 0; j < leaders; j++)
+        collects -= m->local_rank[k->root] == j * k->root_node / leaders;
+    sk_claim_off_node(k, c, leaders, leaders * others, others * k->n);
+    sk_claim_node(k, c, leaders == 1 ? 1 : 2,
+                  leaders * (k->p - k->nodes) + (leaders == 1 ? 0 : collects));
+}
+
 const sk_algo sk_reduce_leaders = {
     .name = "leaders",
     .coll = SK_REDUCE,
@@ -78,6 +96,7 @@ const sk_algo sk_reduce_leaders = {
     .fits = sk_hier_reduction_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     /* Longer vectors do better round a ring of renamed ranks (rank-renaming, figures 3 to 5). */
     .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_VECTOR}},
 };

@@ -4,7 +4,7 @@
  * cost   ceil(lg p) alpha + (p-1)/p n beta    good for  short blocks, any p
  * rounds ceil(lg p)    scratch  n: the row is turned, so it needs a copy
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -35,6 +35,12 @@ static void flow(sk_flow *f, const sk_call *c)
     }
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    sk_claim_messages(c, k->lg, k->lg, k->n - k->b, k->n - k->b);
+}
+
 const sk_algo sk_allgather_bruck = {
     .name = "bruck",
     .coll = SK_ALLGATHER,
@@ -43,6 +49,7 @@ const sk_algo sk_allgather_bruck = {
     .fits = sk_call_whole, /* it rewrites all blocks at the end, also those of other leaders */
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},
@@ -56,6 +63,7 @@ const sk_algo sk_allgatherv_bruck = {
     .fits = sk_call_whole, /* it rewrites all blocks at the end, also those of other leaders */
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},

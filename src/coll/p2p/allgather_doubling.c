@@ -5,7 +5,7 @@
  *        off, those who found no partner are given what they missed, in halving distances
  * scratch  n where the user's blocks do not follow each other
  * paper  global-collectives 4.2 */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -21,12 +21,26 @@ static void build(sk_sched *s, const sk_call *c)
     sk_blocks_unpack(s, &row, 0, p, place);
 }
 
+/* No byte comes twice, for any p. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t data = k->n - k->b;
+    if (k->pow2) {
+        c->steps = k->lg;
+        sk_claim_messages(c, k->lg, k->lg, data, data);
+    } else {
+        c->max_steps = 2 * k->fl;
+        sk_claim_messages(c, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, data);
+    }
+}
+
 const sk_algo sk_allgather_doubling = {
     .name = "doubling",
     .coll = SK_ALLGATHER,
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
     /* Up to 2 lg p steps where p is no power of two: there Bruck is better, except inside another
@@ -40,6 +54,7 @@ const sk_algo sk_allgatherv_doubling = {
     .about = "exchange all data at doubling distances; short and medium blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
     /* Up to 2 lg p steps where p is no power of two: there Bruck is better, except inside another

@@ -8,7 +8,7 @@
  *        arrives there: (p+3)/2 rounds, and that one rank sends every block twice
  * scratch  n where the user's blocks do not follow each other
  * paper  Chen et al.: Performance evaluation of allgather algorithms, HPC Asia (2005) */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 typedef struct swap {
@@ -127,12 +127,25 @@ static void flow(sk_flow *f, const sk_call *c)
         sk_flow_pass(f, n - 1, n, 1 + pairs, sk_flow_blocks(f, 0, f->n));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t data = k->n - k->b, half = k->p / 2;
+    if (k->p % 2 == 0) {
+        c->steps = half;
+        sk_claim_messages(c, half, half, data, data);
+    } else {
+        c->steps = k->p == 1 ? 0 : (k->p + 3) / 2;
+        sk_claim_messages(c, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, data);
+    }
+}
+
 const sk_algo sk_allgather_neighbour = {
     .name = "neighbour",
     .coll = SK_ALLGATHER,
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_EVEN, .from = SK_SET_ALLGATHER_LONG, .measure = SK_MEASURE_BLOCKS}},
@@ -144,6 +157,7 @@ const sk_algo sk_allgatherv_neighbour = {
     .about = "swap pairs of blocks with two neighbours in turn; medium and long blocks",
     .scratch = sk_allgather_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_EVEN, .from = SK_SET_ALLGATHER_LONG}},

@@ -5,7 +5,7 @@
  *
  * Both partners combine in rank order whether or not the operation commutes: max(+0, -0) and the
  * sum of two NaNs depend on the order, and all ranks must get the same bits. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 /* How often the value changes its place once it is in a room: when operands come from the right. */
@@ -69,12 +69,20 @@ static void flow(sk_flow *w, const sk_call *c)
             sk_flow_pass(w, sk_fold_rank(&f, i), sk_fold_rank(&f, i ^ bit), 1, 1);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->pow2 ? k->lg : k->fl + 2;
+    if (k->pow2)
+        sk_claim_messages(c, k->lg, k->lg, k->lg * k->n, k->lg * k->n);
+}
+
 const sk_algo sk_allreduce_doubling = {
     .name = "doubling",
     .coll = SK_ALLREDUCE,
     .about = "exchange whole vectors, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},

@@ -5,7 +5,7 @@
  * paper  Rabenseifner, Optimization of collective reduction operations, 2004
  *
  * When p is no power of two, folding costs 2n more beta and n more gamma. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -38,12 +38,21 @@ static void flow(sk_flow *w, const sk_call *c)
     sk_halve_and_join_flow(w, &f, -1);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t data = 2 * (k->n - k->b);
+    c->steps = k->pow2 ? 2 * k->lg : 2 * k->fl + 2;
+    if (k->pow2)
+        sk_claim_messages(c, 2 * k->lg, 2 * k->lg, data, data);
+}
+
 const sk_algo sk_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = SK_ALLREDUCE,
     .about = "recursive halving and back; long vectors, powers of two",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLREDUCE_LONG}},

@@ -5,7 +5,7 @@
  *
  * A share is combined in the order in which ranks stand on the ring, from another rank on for every
  * share: for operations that commute only. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 #include "coll/phase/reduce.h"
 
@@ -48,6 +48,13 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_scratch(c, 1, sk_call_elems(c) / c->nranks + 1);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t rounds = 2 * (k->p - 1), data = 2 * (k->n - k->b);
+    c->steps = rounds;
+    sk_claim_messages(c, rounds, rounds, data, data);
+}
+
 const sk_algo sk_allreduce_ring = {
     .name = "ring",
     .coll = SK_ALLREDUCE,
@@ -55,6 +62,7 @@ const sk_algo sk_allreduce_ring = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_ring,
     /* On several nodes every vector that is too long for leaders. */

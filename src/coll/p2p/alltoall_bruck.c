@@ -3,7 +3,7 @@
  * cost   ceil(lg p) (alpha + n/2 beta)    good for  short blocks
  * rounds ceil(lg p)    scratch  2 n
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 /* Slot d holds what still has to go distance d, or has come that far. In round k the slots with bit
@@ -66,12 +66,23 @@ static void flow(sk_flow *f, const sk_call *c)
     }
 }
 
+/* In round i go the blocks whose distance has bit i: n/2 lg p bytes for powers of two. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t blocks = 0;
+    for (int64_t d = 1; d < k->p; d++)
+        blocks += __builtin_popcountll((unsigned long long)d);
+    c->steps = k->lg;
+    sk_claim_messages(c, k->lg, k->lg, blocks * k->b, blocks * k->b);
+}
+
 const sk_algo sk_alltoall_bruck = {
     .name = "bruck",
     .coll = SK_ALLTOALL,
     .about = "blocks travel by the bits of their distance, combined; short blocks",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_TINY, .measure = SK_MEASURE_MATRIX}},

@@ -2,7 +2,7 @@
  * cost   lg p alpha + (p-1) n beta for p = 2^k    good for  very short blocks, few ranks
  * rounds as allgather_doubling    scratch  p n
  * paper  global-collectives 4.5 */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static int64_t scratch(const sk_call *c)
@@ -33,6 +33,18 @@ static void build(sk_sched *s, const sk_call *c)
                 sk_recv_block(c, i));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t all = (k->p - 1) * k->n;
+    if (k->pow2) {
+        c->steps = k->lg;
+        sk_claim_messages(c, k->lg, k->lg, all, all);
+    } else {
+        c->max_steps = 2 * k->fl;
+        sk_claim_messages(c, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, all);
+    }
+}
+
 const sk_algo sk_alltoall_doubling = {
     .name = "doubling",
     .coll = SK_ALLTOALL,
@@ -40,6 +52,7 @@ const sk_algo sk_alltoall_doubling = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = sk_flow_doubling,
     .rule = {{.when = SK_WHEN_ANY}},

@@ -5,7 +5,7 @@
  * good for  medium blocks
  * rounds ceil((p-1) / 32)    scratch  n when in place
  * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with the order mended */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 enum { WINDOW = 32 };
@@ -15,11 +15,18 @@ static void build(sk_sched *s, const sk_call *c)
     sk_alltoall_by_exchange(s, c, WINDOW);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = sk_claim_ceil(k->p - 1, WINDOW);
+    sk_claim_messages(c, k->p - 1, k->p - 1, k->n - k->b, k->n - k->b);
+}
+
 #define SCATTERED(COLL, ...)                                                                       \
     {                                                                                              \
         .name = "scattered", .coll = (COLL),                                                       \
         .about = "send to all and receive from all at once, 32 at a time; medium blocks",          \
-        .scratch = sk_alltoall_sends_scratch, .build = build, .rule = {{__VA_ARGS__}},             \
+        .scratch = sk_alltoall_sends_scratch, .build = build, .claim = claim,                      \
+        .rule = {{__VA_ARGS__}},                                                                   \
     }
 
 const sk_algo sk_alltoall_scattered =

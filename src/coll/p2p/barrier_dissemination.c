@@ -3,7 +3,7 @@
  * cost   ceil(lg p) alpha    good for  any p
  * rounds ceil(lg p)          scratch   none
  * paper  Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988) */
-#include "coll/algo.h"
+#include "coll/claim.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -23,11 +23,18 @@ static void flow(sk_flow *f, const sk_call *c)
             sk_flow_pass(f, i, (int)((i + dist) % f->n), 1, 0);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    sk_claim_messages(c, k->lg, k->lg, 0, 0);
+}
+
 const sk_algo sk_barrier_dissemination = {
     .name = "dissemination",
     .coll = SK_BARRIER,
     .about = "signals to ranks at doubling distances; any number of ranks",
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},

@@ -2,7 +2,7 @@
  * cost   ceil(lg p) (alpha + n beta)    good for  short messages, few ranks
  * rounds ceil(lg p)                     scratch   none
  * paper  global-collectives 4.3 */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -15,11 +15,23 @@ static void build(sk_sched *s, const sk_call *c)
     sk_tree_down(s, &tree);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    if (k->at_root)
+        sk_claim_messages(c, k->lg, 0, k->lg * k->n, 0);
+    else
+        sk_claim_messages(c, SK_UNCLAIMED, 1, SK_UNCLAIMED, k->n);
+    c->all_sends = k->p - 1;
+    c->all_send_bytes = (k->p - 1) * k->n;
+}
+
 const sk_algo sk_bcast_binomial = {
     .name = "binomial",
     .coll = SK_BCAST,
     .about = "the whole message down a binomial tree; short messages",
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message,
     .rule = {{.when = SK_WHEN_ANY}},

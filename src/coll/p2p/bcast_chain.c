@@ -1,7 +1,7 @@
 /* bcast_chain.c: a pipelined chain: every rank passes segment k-1 on while it receives segment k.
  * cost   (p-2 + m)(alpha + n/m beta) for m segments    good for  very long messages, few ranks
  * rounds m at the ends, m+1 between    scratch  n where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 enum { SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };
@@ -39,12 +39,22 @@ static void flow(sk_flow *f, const sk_call *c)
         sk_flow_pass(f, i - 1, i, 1, 1);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t segments = sk_claim_ceil(k->n, SEGMENT), i = (k->rank + k->p - k->root) % k->p;
+    bool first = i == 0, last = i == k->p - 1;
+    c->steps = k->p > 1 ? k->p - 2 + segments : 0;
+    sk_claim_messages(c, last ? 0 : segments, first ? 0 : segments, last ? 0 : k->n,
+                      first ? 0 : k->n);
+}
+
 const sk_algo sk_bcast_chain = {
     .name = "chain",
     .coll = SK_BCAST,
     .about = "segments of 64 KiB down a chain of ranks; very long messages, few ranks",
     .scratch = sk_message_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
 };

@@ -7,7 +7,7 @@
  * order  between a kid of the root and the root the large block comes before the packet. The root
  *        takes all large blocks first, and nobody has to wait for anything before sending its own.
  * paper  global-collectives 4.1.2, where it is left as an idea */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 /* One at a time: packets are appended, and so stand in rising order of members. */
@@ -57,6 +57,14 @@ static void build(sk_sched *s, const sk_call *c)
         build_other(s, c, &team, &tree);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    if (k->at_root)
+        sk_claim_messages(c, 0, k->lg, SK_UNCLAIMED, SK_UNCLAIMED);
+    c->all_sends = k->p - 1;
+}
+
 const sk_algo sk_gatherv_binomial = {
     .name = "binomial",
     .coll = SK_GATHERV,
@@ -64,6 +72,7 @@ const sk_algo sk_gatherv_binomial = {
     .fits = sk_call_whole, /* packets belong to a whole schedule */
     .scratch = sk_ride_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message, /* sizes are not known to all */
     /* Only the root knows the sizes, so only p can decide. */

@@ -6,7 +6,7 @@
  * A group's value stands at the root, if the root is in the group, and otherwise at its first rank.
  * So the value ends at the root without a detour, and since groups are ranges of ranks, operands
  * are in rank order for every root. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static bool holds(int first, int size, int rank)
@@ -59,12 +59,24 @@ static void flow(sk_flow *f, const sk_call *c)
                          holder((int)(first + size), (int)size, c->root), 1, 1);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    if (k->at_root)
+        sk_claim_messages(c, 0, k->pow2 ? k->lg : SK_UNCLAIMED, 0, SK_UNCLAIMED);
+    else
+        sk_claim_messages(c, 1, SK_UNCLAIMED, k->n, SK_UNCLAIMED);
+    c->all_sends = k->p - 1;
+    c->all_send_bytes = (k->p - 1) * k->n;
+}
+
 const sk_algo sk_reduce_binomial = {
     .name = "binomial",
     .coll = SK_REDUCE,
     .about = "merge neighbouring groups up a tree; short vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},

@@ -4,7 +4,7 @@
  * rounds 2 lg p; otherwise 2 floor(lg p) + 1, with n more beta and gamma
  * scratch two vectors
  * paper  Rabenseifner, Optimization of collective reduction operations, 2004 */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -29,12 +29,21 @@ static void flow(sk_flow *w, const sk_call *c)
     sk_halve_and_join_flow(w, &f, sk_fold_member(&f, c->root));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t data = k->n - k->b;
+    c->steps = k->pow2 ? 2 * k->lg : 2 * k->fl + 1;
+    if (k->pow2 && k->at_root)
+        sk_claim_messages(c, k->lg, 2 * k->lg, data, 2 * data);
+}
+
 const sk_algo sk_reduce_rabenseifner = {
     .name = "rabenseifner",
     .coll = SK_REDUCE,
     .about = "recursive halving, then gather; long vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     /* 4.1 takes the tree at every size; measured on one node it wins up to 256 KB. */

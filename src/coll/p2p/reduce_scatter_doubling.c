@@ -7,7 +7,7 @@
  * After the exchange at distance d a member will only serve members that equal it modulo 2d. Their
  * blocks, and what lies between, are one stretch of p - 2d + 1 blocks: one message, and shorter
  * than the paper's p - d blocks in two pieces. Operands are in rank order. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 typedef struct stretch {
@@ -81,12 +81,26 @@ static void flow(sk_flow *w, const sk_call *c)
                          bytes_needed(w, &f, i ^ bit, 2 * bit));
 }
 
+/* At distance d one stretch of p - 2d + 1 blocks is sent: less than the n lg p - (p-1)/p n bytes of
+ * the paper. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->pow2 ? k->lg : k->fl + 2;
+    if (!k->pow2)
+        return;
+    int64_t bytes = 0;
+    for (int64_t d = 1; d < k->p; d *= 2)
+        bytes += (k->p - 2 * d + 1) * k->b;
+    sk_claim_messages(c, k->lg, k->lg, bytes, bytes);
+}
+
 const sk_algo sk_reduce_scatter_doubling = {
     .name = "doubling",
     .coll = SK_REDUCE_SCATTER,
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},
@@ -98,6 +112,7 @@ const sk_algo sk_reduce_scatter_block_doubling = {
     .about = "exchange with partners, distance doubling; short vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = flow,
     .rule = {{.when = SK_WHEN_ANY}},

@@ -8,7 +8,7 @@
  * further on: any p is served without folding. The kept blocks are those that start, round the end,
  * with its own; if p is a power of two, partners exchange halves of an aligned range instead, which
  * never goes round the end. Ranks far apart are combined first, so the operation must commute. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 typedef struct halving {
@@ -150,6 +150,13 @@ static void flow(sk_flow *f, const sk_call *c)
     }
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t messages = k->pow2 ? k->lg : SK_UNCLAIMED;
+    c->steps = k->lg;
+    sk_claim_messages(c, messages, messages, k->n - k->b, k->n - k->b);
+}
+
 const sk_algo sk_reduce_scatter_halving = {
     .name = "halving",
     .coll = SK_REDUCE_SCATTER,
@@ -157,6 +164,7 @@ const sk_algo sk_reduce_scatter_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */
@@ -172,6 +180,7 @@ const sk_algo sk_reduce_scatter_block_halving = {
     .fits = fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */

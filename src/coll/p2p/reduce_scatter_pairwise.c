@@ -6,7 +6,7 @@
  * In round i a block comes from rank me - i: first from the lower ranks, downwards, then from the
  * higher ones, downwards. If order matters these are two running values, and operands of both
  * always come from the left. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -48,12 +48,19 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_scratch(c, 4, most);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->p - 1;
+    sk_claim_messages(c, k->p - 1, k->p - 1, k->n - k->b, k->n - k->b);
+}
+
 const sk_algo sk_reduce_scatter_pairwise = {
     .name = "pairwise",
     .coll = SK_REDUCE_SCATTER,
     .about = "each block straight to its rank; long vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_REDUCE_SCATTER_PAIRS},
              {.when = SK_WHEN_ORDERED,
               .from = SK_SET_REDUCE_SCATTER_LONG,
@@ -66,6 +73,7 @@ const sk_algo sk_reduce_scatter_block_pairwise = {
     .about = "each block straight to its rank; long vectors",
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_REDUCE_SCATTER_PAIRS},
              {.when = SK_WHEN_ORDERED,
               .from = SK_SET_REDUCE_SCATTER_LONG,

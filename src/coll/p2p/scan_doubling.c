@@ -5,7 +5,7 @@
  *
  * After distance d a rank's value covers the 2d ranks that end with it, so operands come from the
  * left, in rank order. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -22,12 +22,24 @@ static void build(sk_sched *s, const sk_call *c)
     sk_prefix_end(s, &x);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t sends = 0, recvs = 0;
+    for (int64_t d = 1; d < k->p; d *= 2) {
+        sends += k->rank + d < k->p;
+        recvs += k->rank >= d;
+    }
+    c->steps = k->lg;
+    sk_claim_messages(c, sends, recvs, sends * k->n, recvs * k->n);
+}
+
 const sk_algo sk_scan_doubling = {
     .name = "doubling",
     .coll = SK_SCAN,
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ANY}},
 };
 
@@ -37,5 +49,6 @@ const sk_algo sk_exscan_doubling = {
     .about = "pass prefixes on, distance doubling; short vectors, many ranks",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ANY}},
 };

@@ -1,7 +1,7 @@
 /* scan_linear.c: a chain: take the prefix from the rank before, add, pass it on.
  * cost   (p-1)(alpha + n beta + n gamma)    good for  few ranks; calls back to back, which overlap
  * rounds 2 on a rank, p-1 in a row          scratch   one vector; two for exscan */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -15,12 +15,20 @@ static void build(sk_sched *s, const sk_call *c)
     sk_prefix_end(s, &x);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    bool first = k->rank == 0, last = k->rank == k->p - 1;
+    c->steps = k->p - 1;
+    sk_claim_messages(c, !last, !first, last ? 0 : k->n, first ? 0 : k->n);
+}
+
 const sk_algo sk_scan_linear = {
     .name = "linear",
     .coll = SK_SCAN,
     .about = "a chain; few ranks, or calls back to back",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .claim = claim,
 };
 
 const sk_algo sk_exscan_linear = {
@@ -29,4 +37,5 @@ const sk_algo sk_exscan_linear = {
     .about = "a chain; few ranks, or calls back to back",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .claim = claim,
 };

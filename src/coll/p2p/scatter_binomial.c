@@ -2,7 +2,7 @@
  * cost   ceil(lg p) alpha + (p-1)/p n beta    good for  short and medium blocks
  * rounds ceil(lg p)    scratch  n/2 inside the tree; at the root only what goes round the end
  * paper  global-collectives 4.1 */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static void build_root(sk_sched *s, const sk_call *c, sk_tree *tree)
@@ -38,12 +38,23 @@ static void build(sk_sched *s, const sk_call *c)
         build_other(s, c, &tree);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->lg;
+    if (k->at_root)
+        sk_claim_messages(c, k->lg, 0, k->n - k->b, 0);
+    else
+        sk_claim_messages(c, SK_UNCLAIMED, 1, SK_UNCLAIMED, SK_UNCLAIMED);
+    c->all_sends = k->p - 1;
+}
+
 const sk_algo sk_scatter_binomial = {
     .name = "binomial",
     .coll = SK_SCATTER,
     .about = "blocks down a binomial tree; short and medium blocks",
     .scratch = sk_tree_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_blocks,
     .rule = {{.when = SK_WHEN_ANY}},

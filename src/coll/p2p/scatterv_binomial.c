@@ -7,7 +7,7 @@
  * scratch  about p (1024 + 23) bytes
  * order  between the root and one of its kids the packet comes before the large block
  * paper  global-collectives 4.1.2, where it is left as an idea */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
 static void send_kids(sk_sched *s, const sk_tree *tree, int packet)
@@ -60,6 +60,16 @@ static void build(sk_sched *s, const sk_call *c)
         build_other(s, c, &team, &tree);
 }
 
+/* The sizes travel with the data, so there are no more messages than where all ranks know them. The
+ * root sends to its kids in one round: what remains is the depth of the tree. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    c->steps = k->fl;
+    if (k->at_root)
+        sk_claim_messages(c, k->lg, 0, SK_UNCLAIMED, SK_UNCLAIMED);
+    c->all_sends = k->p - 1;
+}
+
 const sk_algo sk_scatterv_binomial = {
     .name = "binomial",
     .coll = SK_SCATTERV,
@@ -67,6 +77,7 @@ const sk_algo sk_scatterv_binomial = {
     .fits = sk_call_whole, /* packets belong to a whole schedule */
     .scratch = sk_ride_scratch,
     .build = build,
+    .claim = claim,
     .prefers = SK_PREFERS_SEQUENTIAL,
     .flow = sk_flow_tree_message, /* sizes are not known to all */
     /* Only the root knows the sizes, so only p can decide. */

@@ -392,3 +392,21 @@ void sk_hier_node_reduce(sk_hier *l, int64_t first, int64_t n, sk_span to)
     else
         reduce_by_messages(l, in, to);
 }
+
+/* ---- claims ---- */
+
+void sk_hier_claim_chunks(const sk_cost_case *k, sk_cost *c, int64_t chunks)
+{
+    sk_claim_off_node(k, c, k->leaders, k->leaders * chunks * (k->nodes - 1),
+                      (k->nodes - 1) * k->n);
+    if (k->call->slot_bytes > 0 && chunks > 1)
+        c->overlaps = 1;
+}
+
+int64_t sk_hier_claim_depths(int64_t members)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < members; i++)
+        sum += __builtin_popcountll((unsigned long long)i);
+    return sum;
+}

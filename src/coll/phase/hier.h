@@ -8,6 +8,7 @@
 #define SK_PHASE_LEADERS_H
 
 #include "base/arena.h"
+#include "coll/claim.h"
 #include "coll/phase/sub.h"
 
 /* Long messages go in chunks of about this many bytes: one is between the nodes while the next one
@@ -114,5 +115,13 @@ int64_t sk_hier_reduction_scratch(const sk_call *c); /* of the inner algorithms 
 
 /* An inner reduction of n elements. */
 sk_call sk_sub_reduction(const sk_call *c, sk_coll coll, const sk_team *t, int64_t n);
+
+/* ---- claims ---- */
+
+/* A vector that goes in chunks along a tree of leaders. */
+void sk_hier_claim_chunks(const sk_cost_case *k, sk_cost *c, int64_t chunks);
+
+/* How many edges the members of a binomial tree are away from its root, all together. */
+int64_t sk_hier_claim_depths(int64_t members);
 
 #endif

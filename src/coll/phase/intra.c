@@ -341,3 +341,16 @@ void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span
         if (is_long(&in))
             sk_copy(s, in.place, in.user);
 }
+
+void sk_intra_claim_cells(const sk_cost_case *k, sk_cost *c, int64_t epochs, int64_t out,
+                          int64_t in, bool own)
+{
+    int64_t copies = own + (k->is_short ? out : 0), takes = k->is_short ? in : 0;
+    sk_claim_moves(c, epochs, copies, copies * k->b, takes, takes * k->b);
+    if (k->is_short) {
+        c->rounds = out ? 2 : 1;
+    } else {
+        c->sends = out;
+        c->recvs = in;
+    }
+}

@@ -8,6 +8,7 @@
 #ifndef SK_PHASE_SHARE_H
 #define SK_PHASE_SHARE_H
 
+#include "coll/claim.h"
 #include "coll/phase/blocks.h"
 
 enum {
@@ -118,6 +119,10 @@ enum { SK_INTRA_TINY = 8, SK_INTRA_INLINE = 48, SK_INTRA_SMALL = 256 };
 
 /* Bytes of a cell, if a slot has n of them, at most `most`; 0: there is no room for that. */
 int64_t sk_cell_size(const sk_call *c, int n, int64_t most);
+
+/* What that costs: `out` blocks to send, `in` to receive, and perhaps my own. A long block is a message. */
+void sk_intra_claim_cells(const sk_cost_case *k, sk_cost *c, int64_t epochs, int64_t out,
+                          int64_t in, bool own);
 
 /* My own block is copied meanwhile. */
 void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span own,

@@ -110,3 +110,10 @@ void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
         first += n;
     }
 }
+
+void sk_intra_claim_parts(const sk_cost_case *k, sk_cost *c, int64_t takers)
+{
+    int64_t chunks = sk_claim_ceil(k->n, sk_intra_epoch_bytes(k->call, SK_INTRA_REDUCE_CHUNK));
+    sk_claim_moves(c, 2 * chunks, chunks, k->n, SK_UNCLAIMED, SK_UNCLAIMED);
+    c->all_take_bytes = (k->p + takers) * k->n;
+}

@@ -36,4 +36,8 @@ int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);
  * slot, and all, or only `to`, take the result from there. to < 0: all. Two epochs for each chunk. */
 void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to);
 
+/* What that costs: every byte of all vectors is combined once, by one rank, and `takers` ranks take the
+ * result. */
+void sk_intra_claim_parts(const sk_cost_case *k, sk_cost *c, int64_t takers);
+
 #endif

@@ -4,7 +4,7 @@
  * epochs  1, or one for each chunk of the longest block
  * steps  3 by way of the common slot; otherwise p+1 for each chunk
  * scratch  the blocks, where they are cut and the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 /* Short blocks stand together in the order of ranks, where the receive buffer wants them, too. */
@@ -83,11 +83,23 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_intra_scratch(1, bytes) + sk_intra_scratch(1, deal.block) : 0;
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t epochs = sk_claim_ceil(k->b, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK)),
+            others = k->p - 1;
+    if (k->is_short && sk_machine_crowded(k->call->machine))
+        sk_claim_moves(c, 1, 1, k->b, 1, k->n);
+    else
+        sk_claim_moves(c, epochs, epochs + 1, 2 * k->b, others * epochs, others * k->b);
+    if (k->is_short)
+        c->rounds = 2;
+}
+
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "all blocks through shared memory to all, in chunks; one node",                   \
-        .fits = sk_intra_fits, .scratch = scratch, .build = build,                                 \
+        .fits = sk_intra_fits, .scratch = scratch, .build = build, .claim = claim,                 \
         .rule = {{.when = SK_WHEN_ONE_NODE}},                                                      \
     }
 

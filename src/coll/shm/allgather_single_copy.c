@@ -3,7 +3,7 @@
  * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
  * epochs  1    steps  p+3
  * scratch  the blocks, where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -29,11 +29,18 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(1, bytes) + sk_intra_scratch(1, 1); /* rounded up twice */
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_claim_moves(c, 1, 1, k->b, k->p - 1, (k->p - 1) * k->b);
+    if (k->is_short)
+        c->rounds = 3;
+}
+
 #define SINGLE_COPY(COLL)                                                                          \
     {                                                                                              \
         .name = "single-copy", .coll = (COLL),                                                     \
         .about = "all read the blocks in each other's memory; one node, long blocks",              \
-        .fits = sk_single_copy_fits, .scratch = scratch, .build = build,                           \
+        .fits = sk_single_copy_fits, .scratch = scratch, .build = build, .claim = claim,           \
         .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},                          \
     }
 

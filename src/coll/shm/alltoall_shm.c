@@ -7,7 +7,7 @@
  *
  * Several epochs hold whole blocks for one rank after the other, from the next one on, not a part of
  * each block: long stretches, and nothing is cut that need not be. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 /* The i-th rank after me has me as its (p-2-i)th. */
@@ -52,6 +52,17 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(copies * deal.n, deal.block);
 }
 
+/* The epochs of p - 1 blocks: whole ones, or parts of one. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t chunk = sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK),
+            each = sk_claim_ceil(k->b, chunk);
+    int64_t epochs = k->b <= chunk ? sk_claim_ceil(k->p - 1, chunk / k->b) : (k->p - 1) * each;
+    sk_claim_moves(c, epochs, SK_UNCLAIMED, k->n, (k->p - 1) * each, (k->p - 1) * k->b);
+    if (k->is_short)
+        c->rounds = 2;
+}
+
 const sk_algo sk_alltoall_shm = {
     .name = "shm",
     .coll = SK_ALLTOALL,
@@ -59,5 +70,6 @@ const sk_algo sk_alltoall_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -2,7 +2,7 @@
  * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
  * epochs  1    steps  p+3
  * scratch  what is sent, in place; all blocks, where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -28,6 +28,13 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(2 * (int64_t)c->nranks - 1, sk_call_bytes(c));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_claim_moves(c, 1, 1, k->b, k->p - 1, (k->p - 1) * k->b);
+    if (k->is_short)
+        c->rounds = 3;
+}
+
 const sk_algo sk_alltoall_single_copy = {
     .name = "single-copy",
     .coll = SK_ALLTOALL,
@@ -35,6 +42,7 @@ const sk_algo sk_alltoall_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     /* Two copies are faster than one by the kernel, but not far beyond all caches. */
     .rule = {{.when = SK_WHEN_ONE_NODE,
               .from = SK_SET_ALLTOALL_SINGLE_COPY,

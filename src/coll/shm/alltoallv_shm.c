@@ -3,7 +3,7 @@
  * through every cache; alltoallv and alltoallw. cost   2 copies of a byte    good for  one node
  * epochs  1    steps  2 for each block, and 2 or 3
  * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 /* Slots, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
@@ -29,10 +29,15 @@ static void build(sk_sched *s, const sk_call *c)
     sk_cells_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_intra_claim_cells(k, c, 1, k->p - 1, k->p - 1, true);
+}
+
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL), .about = "through shared memory; one node", .fits = fits,   \
-        .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                                      \
+        .build = build, .claim = claim, .rule = {{.when = SK_WHEN_ONE_NODE}},                      \
     }
 
 const sk_algo sk_alltoallv_shm = SHARED(SK_ALLTOALLV);

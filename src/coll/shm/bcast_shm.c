@@ -4,7 +4,7 @@
  * scratch  the message, where it is cut and the user's type is not contiguous
  *
  * Only the root posts, so it is gone before the others have come. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -39,6 +39,17 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_intra_scratch(1, deal.block) : 0;
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t epochs = sk_claim_ceil(k->n, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK));
+    if (k->at_root)
+        sk_claim_moves(c, epochs, epochs, k->n, 0, 0);
+    else
+        sk_claim_moves(c, epochs, 0, 0, epochs, k->n);
+    if (k->is_short)
+        c->rounds = k->at_root ? 2 : 1;
+}
+
 const sk_algo sk_bcast_shm = {
     .name = "shm",
     .coll = SK_BCAST,
@@ -46,5 +57,6 @@ const sk_algo sk_bcast_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

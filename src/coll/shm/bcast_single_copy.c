@@ -2,7 +2,7 @@
  * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
  * epochs  1    steps  3
  * scratch  the message, where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -27,6 +27,13 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(1, sk_call_bytes(c));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_claim_moves(c, 1, 0, 0, !k->at_root, k->at_root ? 0 : k->n);
+    if (k->is_short)
+        c->rounds = k->at_root ? 3 : 1;
+}
+
 const sk_algo sk_bcast_single_copy = {
     .name = "single-copy",
     .coll = SK_BCAST,
@@ -34,5 +41,6 @@ const sk_algo sk_bcast_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
 };

@@ -5,7 +5,7 @@
  * scratch  a block, or all at the root, where they are cut and the user's type is not contiguous
  *
  * Nobody but the root waits for anything. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 /* Short blocks stand together, so that the root waits once and takes them in a step or two. */
@@ -74,6 +74,21 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_intra_scratch(c->nranks - 1, deal.block) : 0;
 }
 
+/* From the common slot the root takes all blocks before its own in one step, and all after it. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    bool common = k->is_short && sk_machine_crowded(k->call->machine);
+    bool edge = k->root == 0 || k->root == k->p - 1;
+    int64_t epochs = sk_claim_ceil(k->b, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK));
+    int64_t takes = common ? (edge ? 1 : 2) : (k->p - 1) * epochs;
+    if (k->at_root)
+        sk_claim_moves(c, epochs, 1, k->b, takes, (k->p - 1) * k->b);
+    else
+        sk_claim_moves(c, epochs, epochs, k->b, 0, 0);
+    if (k->is_short)
+        c->rounds = k->at_root ? 1 : 2;
+}
+
 const sk_algo sk_gather_shm = {
     .name = "shm",
     .coll = SK_GATHER,
@@ -81,5 +96,6 @@ const sk_algo sk_gather_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -2,7 +2,7 @@
  * cost   1 copy of a byte, and all wait for the root    good for  long, one node
  * epochs  1    steps  3; p at the root
  * scratch  a block, or all at the root, where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -30,6 +30,14 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(c->nranks - 1, sk_call_bytes(c));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    if (k->at_root)
+        sk_claim_moves(c, 1, 1, k->b, k->p - 1, (k->p - 1) * k->b);
+    else
+        sk_claim_moves(c, 1, 0, 0, 0, 0);
+}
+
 const sk_algo sk_gather_single_copy = {
     .name = "single-copy",
     .coll = SK_GATHER,
@@ -37,5 +45,6 @@ const sk_algo sk_gather_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
 };

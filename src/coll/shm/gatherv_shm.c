@@ -5,7 +5,7 @@
  *
  * Nobody waits for the root but the owners of blocks that are longer than what a rank may have
  * under way. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static int64_t cell_size(const sk_call *c)
@@ -32,11 +32,17 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_intra_claim_cells(k, c, 2, !k->at_root, k->at_root ? k->p - 1 : 0, k->at_root);
+}
+
 const sk_algo sk_gatherv_shm = {
     .name = "shm",
     .coll = SK_GATHERV,
     .about = "through shared memory; one node",
     .fits = fits,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -7,7 +7,7 @@
  * A chunk of every block, and not block after block, so that all have something to combine. In
  * place the result grows over the input from its start on: what stands there has gone to slots
  * before, as the parts of no block are ahead of those of the first. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
 
@@ -71,11 +71,22 @@ static void build(sk_sched *s, const sk_call *c)
         build_chunk(s, c, first, all - first < most ? all - first : most);
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t chunk = sk_intra_epoch_bytes(k->call, SK_INTRA_REDUCE_CHUNK);
+    int64_t each = chunk / k->p / SK_CACHE_LINE * SK_CACHE_LINE;
+    bool once = k->n <= chunk;
+    int64_t epochs = once ? 1 : sk_claim_ceil(k->b, each);
+    sk_claim_moves(c, epochs, once ? 1 : k->p * epochs, k->n, k->p * epochs, k->n);
+    if (k->is_short)
+        c->rounds = 2;
+}
+
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines its block; one node",              \
-        .fits = fits, .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                        \
+        .fits = fits, .build = build, .claim = claim, .rule = {{.when = SK_WHEN_ONE_NODE}},        \
     }
 
 const sk_algo sk_reduce_scatter_shm = SHARED(SK_REDUCE_SCATTER);

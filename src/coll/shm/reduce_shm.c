@@ -4,7 +4,7 @@
  *        long: 1 copy in, 1 vector's worth combined by every rank, 1 copy out at the root
  * epochs  1; long: 2 for each chunk    steps  2, 3 at the root; long: 4 or 5 for each chunk
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 
 static bool fits(const sk_call *c)
@@ -26,11 +26,22 @@ static void build(sk_sched *s, const sk_call *c)
         sk_fold_local(s, 0, c->nranks, sk_elems_slot(c, epoch, 0, n), sk_recv_elems(c, 0, n));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    if (k->is_short)
+        sk_claim_moves(c, 1, 1, k->n, k->at_root ? k->p : 0, k->at_root ? k->p * k->n : 0);
+    else
+        sk_intra_claim_parts(k, c, 1);
+    if (k->is_short)
+        c->rounds = 2;
+}
+
 const sk_algo sk_reduce_shm = {
     .name = "shm",
     .coll = SK_REDUCE,
     .about = "vectors in shared memory, combined by the root or, long ones, by all; one node",
     .fits = fits,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

@@ -6,7 +6,7 @@
  * scratch  none    good for  one node, operations of the standard; keeps the order of ranks
  *
  * A rank waits for no one above it, short of sharing the work of long vectors. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
 
@@ -127,11 +127,32 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+/* Long: every rank works out a part of all prefixes. All ranks together take every vector that counts
+ * once, and all but the first rank take their prefix. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    bool scan = k->call->coll == SK_SCAN, first = k->rank == 0, own = first && scan;
+    if (k->is_short) {
+        bool gives = scan || k->rank < k->p - 1; /* nobody needs the last vector of exscan */
+        int64_t copies = gives + own, takes = first ? 0 : k->rank + scan;
+        sk_claim_moves(c, 1, copies, copies * k->n, takes, takes * k->n);
+        c->rounds = 1 + gives;
+        return;
+    }
+    int64_t each =
+        sk_intra_epoch_bytes(k->call, SK_INTRA_REDUCE_CHUNK) / k->p / SK_CACHE_LINE * SK_CACHE_LINE;
+    int64_t chunks = sk_claim_ceil(k->n, k->p * each), vectors = k->p - !scan;
+    sk_claim_moves(c, 2 * chunks, (1 + own) * chunks, (1 + own) * k->n,
+                   chunks * (vectors + (first ? 0 : k->p)), SK_UNCLAIMED);
+    c->reduces = chunks * (vectors - 1);
+    c->all_take_bytes = (vectors + k->p - 1) * k->n;
+}
+
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines those below it; one node",         \
-        .fits = fits, .build = build, .rule = {{.when = SK_WHEN_ONE_NODE}},                        \
+        .fits = fits, .build = build, .claim = claim, .rule = {{.when = SK_WHEN_ONE_NODE}},        \
     }
 
 const sk_algo sk_scan_shm = SHARED(SK_SCAN);

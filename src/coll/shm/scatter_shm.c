@@ -6,7 +6,7 @@
  *
  * Several epochs hold whole blocks one after the other, not a part of each: so every rank but the
  * root waits once, and few steps move long stretches. */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
@@ -58,6 +58,20 @@ static int64_t scratch(const sk_call *c)
     return deal.cuts > 1 ? sk_intra_scratch(deal.n, deal.block) : 0;
 }
 
+/* The epochs of p - 1 blocks: whole ones, or parts of one. */
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t chunk = sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK),
+            each = sk_claim_ceil(k->b, chunk);
+    int64_t epochs = k->b <= chunk ? sk_claim_ceil(k->p - 1, chunk / k->b) : (k->p - 1) * each;
+    if (k->at_root)
+        sk_claim_moves(c, epochs, SK_UNCLAIMED, k->n, 0, 0);
+    else
+        sk_claim_moves(c, epochs, 0, 0, each, k->b);
+    if (k->is_short)
+        c->rounds = k->at_root ? 2 : 1;
+}
+
 const sk_algo sk_scatter_shm = {
     .name = "shm",
     .coll = SK_SCATTER,
@@ -65,5 +79,6 @@ const sk_algo sk_scatter_shm = {
     .fits = sk_intra_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };

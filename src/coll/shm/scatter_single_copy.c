@@ -2,7 +2,7 @@
  * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
  * epochs  1    steps  4 at the root, 1 elsewhere
  * scratch  the blocks, where the user's type is not contiguous */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static void build(sk_sched *s, const sk_call *c)
@@ -29,6 +29,14 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(c->nranks, sk_call_bytes(c));
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    if (k->at_root)
+        sk_claim_moves(c, 1, 1, k->b, 0, 0);
+    else
+        sk_claim_moves(c, 1, 0, 0, 1, k->b);
+}
+
 const sk_algo sk_scatter_single_copy = {
     .name = "single-copy",
     .coll = SK_SCATTER,
@@ -36,6 +44,7 @@ const sk_algo sk_scatter_single_copy = {
     .fits = sk_single_copy_fits,
     .scratch = scratch,
     .build = build,
+    .claim = claim,
     /* The root alone copies all blocks in. When they exceed the caches, single copy is faster. */
     .rule = {{.when = SK_WHEN_ONE_NODE,
               .from = SK_SET_SCATTER_SINGLE_COPY,

@@ -3,7 +3,7 @@
  * epochs  3, one of them for tiny blocks    steps  1 for each block at the root, and 2 to 4; 1
  *        elsewhere
  * scratch  long blocks whose type is not contiguous, which has no bound that all know */
-#include "coll/algo.h"
+#include "coll/claim.h"
 #include "coll/phase/intra.h"
 
 static int64_t cell_size(const sk_call *c)
@@ -49,11 +49,17 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_intra_claim_cells(k, c, 3, k->at_root ? k->p - 1 : 0, !k->at_root, k->at_root);
+}
+
 const sk_algo sk_scatterv_shm = {
     .name = "shm",
     .coll = SK_SCATTERV,
     .about = "through shared memory; one node",
     .fits = fits,
     .build = build,
+    .claim = claim,
     .rule = {{.when = SK_WHEN_ONE_NODE}},
 };
