@@ -1,6 +1,6 @@
-/* hint.h: what the preload library tells the provider of the same process about the messages that it
- * sends and receives. The preload library exports skein_hint; the provider looks it up by name and
- * works without it. The two libraries share nothing else.
+/* hint.h: what the preload library tells the provider of the same process about the messages that
+ * it sends and receives. The preload library exports skein_hint; the provider looks it up by name
+ * and works without it. The two libraries share nothing else.
  *
  * The kind of an item decides what can match, so sender and receiver must agree on it. They agree
  * for Skein's own messages only. While Skein sends one, the host may send others inside the same

@@ -1,5 +1,5 @@
-/* stats.c: the statistics of a matcher as a table. */
-#include "match/stats.h"
+/* stats.c: prints the statistics of a matcher as a table. */
+#include "match/matcher.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* trace.h: writes the operations of a matcher to a file, so that they can be replayed (lab/match).
  *
- * The file begins with a line of 64 bytes ("skein-trace 1 nranks N little-endian", spaces, newline).
- * Records of fixed size follow, in the byte order that the line names. Only whole records are
- * written, so the trace of a killed program can be read. */
+ * The file begins with a line of 64 bytes ("skein-trace 1 nranks N little-endian", spaces,
+ * newline). Records of fixed size follow, in the byte order that the line names. Only whole records
+ * are written, so the trace of a killed program can be read. */
 #ifndef SK_TRACE_H
 #define SK_TRACE_H
 

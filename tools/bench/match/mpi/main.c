@@ -1,11 +1,14 @@
 /* main.c: skein-match-openmpi, the program of two ranks that `skein bench match --mpi` starts. It
  * measures the latency of 8 bytes, and queues of several depths emptied in reverse order:
- *   posted      rank 0 posts all receives, then the messages come, last receive first;
- *   unexpected  all messages have come, then rank 0 posts the receives, last message first;
- * each with receives that name the sender (exact) and that do not (any). Writes lines
- *   match WHAT SOURCE DEPTH MICROSECONDS     per message, or one way for the latency
+ *
+ *   posted      rank 0 posts all receives, then the messages arrive, that of the last first
+ *   unexpected  all messages have arrived, then rank 0 posts the receives, that of the last first
+ *
+ * each with receives that name the sender (exact) and with MPI_ANY_SOURCE (any). It prints lines:
+ *
+ *   match WHAT SOURCE DEPTH MICROSECONDS     per message; for the latency, one way
  *   late WHAT SOURCE DEPTH SECONDS           left out: it would take that long
- *   wrong WHAT SOURCE DEPTH 0                a receive got another message than its own */
+ *   wrong WHAT SOURCE DEPTH 0                a receive got a message of another one */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,23 +21,23 @@ enum {
     GO = 1 << 22 /* not every PML has more tags */,
     PINGS = 1000,
     BATCHES = 15,
-    MOST_DEPTHS = 32
+    MAX_DEPTHS = 32
 };
-enum { FEW_TRIES = 3, MOST_TRIES = 15 };
-static const double enough_seconds = 0.2; /* of tries of one point, when they are not few */
+enum { MIN_TRIES = 3, MAX_TRIES = 15 };
+static const double enough_seconds = 0.2; /* of all tries of a point, after MIN_TRIES of them */
 
-typedef struct job {
-    int rank, ndepths, depths[MOST_DEPTHS];
+typedef struct match_job {
+    int rank, ndepths, depths[MAX_DEPTHS];
     double limit; /* seconds for one try */
-} job;
+} match_job;
 
 /* One point: what rank 0 receives from rank 1. */
-typedef struct point {
+typedef struct match_point {
     bool unexpected, any;
     int depth;
     MPI_Request *requests;
-    long *values; /* of the messages: their tags */
-} point;
+    long *values; /* received: a message holds its tag */
+} match_point;
 
 static double latency(int rank)
 {
@@ -56,19 +59,19 @@ static double latency(int rank)
     return sk_median(v, BATCHES);
 }
 
-static void post(const point *p, int tag)
+static void post(const match_point *p, int tag)
 {
     p->values[tag] = -1;
     MPI_Irecv(&p->values[tag], 1, MPI_LONG, p->any ? MPI_ANY_SOURCE : 1, tag, MPI_COMM_WORLD,
               &p->requests[tag]);
 }
 
-/* Rank 0: seconds, or -1 when a receive got what it should not. */
-static double receive(const point *p)
+/* Rank 0: seconds, or -1 if a receive got a wrong message. */
+static double receive(const match_point *p)
 {
     double begin;
     if (p->unexpected) {
-        /* The last message of rank 1 comes after all others: then they are all here. */
+        /* The last message of rank 1 arrives after all others. */
         MPI_Recv(NULL, 0, MPI_BYTE, 1, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         begin = MPI_Wtime();
         for (int i = p->depth - 1; i >= 0; i--)
@@ -87,7 +90,7 @@ static double receive(const point *p)
     return seconds;
 }
 
-static void send(const point *p)
+static void send(const match_point *p)
 {
     if (!p->unexpected)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, GO, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -99,24 +102,24 @@ static void send(const point *p)
         MPI_Send(NULL, 0, MPI_BYTE, 0, GO, MPI_COMM_WORLD);
 }
 
-static void tell(const char *word, const point *p, double value)
+static void print_result(const char *word, const match_point *p, double value)
 {
     printf("%s %s %s %d %.6g\n", word, p->unexpected ? "unexpected" : "posted",
            p->any ? "any" : "exact", p->depth, value);
     fflush(stdout);
 }
 
-/* The time of the point before says how long this one may take: at worst it grows with the square
- * of the depth. Returns the seconds of a try, for the point after. */
-static double measure(const job *j, const point *p, double before, int depth_before)
+/* Estimates the time of a point from the point before: at worst it grows with the square of the
+ * depth. Returns the seconds of a try, for the next point. */
+static double measure(const match_job *j, const match_point *p, double before, int depth_before)
 {
-    double v[MOST_TRIES], total = 0;
+    double v[MAX_TRIES], total = 0;
     double grown = depth_before ? (double)p->depth / depth_before : 1;
     double expected = before * grown * grown;
     int tries = 0, go = expected <= j->limit;
     bool wrong = false;
     if (!go && j->rank == 0)
-        tell("late", p, expected);
+        print_result("late", p, expected);
     MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!go)
         return expected;
@@ -127,24 +130,24 @@ static double measure(const job *j, const point *p, double before, int depth_bef
             v[tries] = receive(p);
             wrong = v[tries] < 0;
             total += v[tries++];
-            go = !wrong && tries < MOST_TRIES && total < j->limit &&
-                 (tries < FEW_TRIES || total < enough_seconds);
+            go = !wrong && tries < MAX_TRIES && total < j->limit &&
+                 (tries < MIN_TRIES || total < enough_seconds);
         }
         MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     if (j->rank == 1)
         return 0;
     double seconds = sk_median(v, tries);
-    tell(wrong ? "wrong" : "match", p, wrong ? 0 : 1e6 * seconds / p->depth);
+    print_result(wrong ? "wrong" : "match", p, wrong ? 0 : 1e6 * seconds / p->depth);
     return v[0]; /* the shortest: sorted by now */
 }
 
-static void measure_all(const job *j, bool unexpected, bool any)
+static void measure_all(const match_job *j, bool unexpected, bool any)
 {
     double seconds = 0;
     for (int i = 0; i < j->ndepths; i++) {
         size_t n = (size_t)j->depths[i];
-        point p = {.unexpected = unexpected, .any = any, .depth = j->depths[i]};
+        match_point p = {.unexpected = unexpected, .any = any, .depth = j->depths[i]};
         p.requests = calloc(n, sizeof(MPI_Request));
         p.values = calloc(n, sizeof *p.values);
         if (!p.requests || !p.values) {
@@ -157,7 +160,7 @@ static void measure_all(const job *j, bool unexpected, bool any)
     }
 }
 
-static bool parse(int argc, char **argv, job *j)
+static bool parse(int argc, char **argv, match_job *j)
 {
     if (argc != 3)
         return false;
@@ -168,14 +171,14 @@ static bool parse(int argc, char **argv, job *j)
         if (j->depths[j->ndepths] < 1 || j->depths[j->ndepths] >= GO)
             return false;
         j->ndepths++;
-    } while (*at++ == ',' && j->ndepths < MOST_DEPTHS);
+    } while (*at++ == ',' && j->ndepths < MAX_DEPTHS);
     return at[-1] == '\0';
 }
 
 int main(int argc, char **argv)
 {
     int size;
-    job j = {0};
+    match_job j = {0};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
