@@ -33,7 +33,7 @@ struct sk_report {
     _Atomic int64_t *cell;
 };
 
-_Static_assert(sizeof(sk_tally) == 2 * sizeof(_Atomic int64_t), "a tally is two cells");
+_Static_assert(sizeof(sk_report_counter) == 2 * sizeof(_Atomic int64_t), "a counter is two cells");
 
 static int served_at(int algo, int cls)
 {
@@ -96,12 +96,12 @@ static int64_t get(const sk_report *r, int at)
     return atomic_load_explicit(&r->cell[at], memory_order_relaxed);
 }
 
-sk_tally *sk_report_tally(sk_report *r, int algo, int64_t bytes)
+sk_report_counter *sk_report_counter_of(sk_report *r, int algo, int64_t bytes)
 {
     int cls = 0;
     while (bytes > size_class[cls].most)
         cls++;
-    return (sk_tally *)&r->cell[served_at(algo, cls)];
+    return (sk_report_counter *)&r->cell[served_at(algo, cls)];
 }
 
 void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why)

@@ -27,12 +27,12 @@ void sk_report_free(sk_report *r);
 /* Safe from several threads at once, and cheap: these stand on the way of every call. */
 
 /* Calls served by an algorithm (sk_algo_index) with so many bytes, or a few more or less. */
-typedef struct sk_tally {
+typedef struct sk_report_counter {
     _Atomic int64_t calls, ns;
-} sk_tally;
-sk_tally *sk_report_tally(sk_report *r, int algo, int64_t bytes);
+} sk_report_counter;
+sk_report_counter *sk_report_counter_of(sk_report *r, int algo, int64_t bytes);
 
-static inline void sk_tally_add(sk_tally *t, double seconds)
+static inline void sk_report_counter_add(sk_report_counter *t, double seconds)
 {
     atomic_fetch_add_explicit(&t->calls, 1, memory_order_relaxed);
     if (seconds > 0)

@@ -29,6 +29,7 @@ sources() {
     killed) echo killed.c testlib.c ;;
     long) echo long.c testlib.c ;;
     threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
+    concurrent) echo concurrent.c testlib.c ;;
     random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
     topology) echo topology.c neighbor_web.c neighbor_make.c neighbor_topo.c neighbor_slots.c comms.c testlib.c ;;
     neighbors) echo neighbors.c neighbor_batch.c neighbor_item.c neighbor_data.c neighbor_call.c \
@@ -40,7 +41,7 @@ sources() {
 compile() { # flavour
     out=$build/tests-mpi/$1
     mkdir -p "$out"
-    for p in progress forms errors cache threads random topology neighbors killed long; do
+    for p in progress forms errors cache threads concurrent random topology neighbors killed long; do
         [ -x "$out/$p" ] && [ -z "$(find "$here" -name '*.[ch]*' -newer "$out/$p")" ] && continue
         # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
         (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
@@ -233,6 +234,12 @@ flavour_tests() { # flavour
     if wanted threads; then
         for n in 2 3; do run 250 $f $n -- threads "$seed" 80; done
         run 250 $f 3 SKEIN_FIND=0 -- threads "$seed" 40
+        run 90 $f 2 SKEIN_CACHE=2 -- concurrent plans 10
+        run 90 $f 3 SKEIN_CACHE=2 -- concurrent plans 4
+        run 90 $f 2 -- concurrent free 200
+        run 90 $f 2 -- concurrent setups 600
+        run 60 $f 2 -- concurrent zero
+        run 60 $f 3 SKEIN_FIND=0 -- concurrent zero
     fi
     if wanted random; then
         for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 400; done

@@ -12,7 +12,8 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
                          .scratch = ((size_t)v->scratch + 63) & ~(size_t)63,
                          .packets = (size_t)sk_run_packet_bytes(plan->sched),
                          .sched = v,
-                         .tally = sk_report_tally(sk_proc.report, plan->algo_index, plan->bytes),
+                         .counter =
+                             sk_report_counter_of(sk_proc.report, plan->algo_index, plan->bytes),
                          .wire = {.base.ops = &sk_mpi_wire_ops,
                                   .comm = MPI_COMM_NULL,
                                   .op = op,
@@ -85,6 +86,6 @@ static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
 int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, double since)
 {
     int rc = run(x, c, send, recv);
-    sk_count_served(x->plan, x->tally, since);
+    sk_count_served(x->plan, x->counter, since);
     return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
 }

@@ -11,7 +11,7 @@ typedef struct sk_descriptor {
     size_t scratch, packets,
         bytes; /* parts of the communicator's scratch, and all of it; may be 0 */
     const struct sk_sched_view *sched;
-    sk_tally *tally; /* of the report */
+    sk_report_counter *counter; /* of the report */
     sk_mpi_wire wire;
 } sk_descriptor;
 

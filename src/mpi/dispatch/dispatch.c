@@ -1,7 +1,7 @@
 /* dispatch.c: from the arguments of a call to a running schedule.
  *
  *   short way   a blocking call just like an earlier one: its descriptor is in the call cache
- *   long way    count the call, run discovery and set-ups when they are due, read the arguments, get
+ *   long way    count the call, run discovery and set-ups when needed, read the arguments, get
  *               a plan, then run it (blocking) or start it (nonblocking, persistent) */
 #include "mpi/dispatch/dispatch.h"
 
@@ -86,19 +86,19 @@ static void request_setup(sk_topo *t, sk_comm *c)
     sk_topo_add_setup(t, tag);
 }
 
-/* Neighbourhood collectives: request a set-up when one is due. Blocking and persistent calls wait
+/* Neighbourhood collectives: request a set-up when one is needed. Blocking and persistent calls wait
  * for it, nonblocking calls must not. True: the call can be planned now. */
 static bool await_setups(const sk_args *a, sk_comm *c, sk_form form, sk_mpi_call *call,
                          sk_status *st)
 {
     sk_topo *t = c->topo;
-    bool due = sk_topo_setup_due(t, c);
-    if (due && !sk_args_read(a, c, call)) {
+    bool needs_setup = sk_topo_count_call(t, c);
+    if (needs_setup && !sk_args_read(a, c, call)) {
         t->calls--;
         return true; /* the host will say what is wrong */
     }
     pthread_mutex_lock(&sk_proc.lock);
-    if (due) {
+    if (needs_setup) {
         sk_topo_record_sizes(t, &call->call);
         request_setup(t, c);
     }
@@ -138,7 +138,7 @@ static bool host_is_as_good(const sk_args *a, sk_form form, const sk_comm *c, co
 }
 
 /* The host serves all blocking calls of this collective here. */
-static bool host_serves(const sk_args *a, sk_form form, const sk_comm *c)
+static bool goes_to_host(const sk_args *a, sk_form form, const sk_comm *c)
 {
     return atomic_load_explicit(&c->host_colls, memory_order_relaxed) >> a->coll & 1 &&
            form == SK_BLOCKING && !c->had_nonblocking;
@@ -183,11 +183,11 @@ static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
     bool neighbor = sk_coll_neighbor(a->coll);
     if (!c->inter)
         sk_discovery_count(c, form == SK_BLOCKING);
-    if (host_serves(a, form, c))
+    if (goes_to_host(a, form, c))
         return to_host(a, c, SK_HOST_SAME);
     if (c->inter)
         return to_host(a, c, SK_HOST_INTER);
-    if (!sk_proc.serves[a->coll])
+    if (!sk_proc.enabled[a->coll])
         return pass_to_host(a, form, c, SK_HOST_OFF);
     if (neighbor && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);

@@ -49,9 +49,9 @@ void sk_op_free(sk_op *op); /* one that was never started */
 int sk_op_start(sk_op *op);
 
 /* Add a served call to the report. */
-static inline void sk_count_served(const sk_plan *p, sk_tally *tally, double since)
+static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since)
 {
-    sk_tally_add(tally, sk_proc.reporting ? PMPI_Wtime() - since : 0);
+    sk_report_counter_add(counter, sk_proc.reporting ? PMPI_Wtime() - since : 0);
     if (p->off.messages)
         sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
 }

@@ -52,7 +52,7 @@ static void read_settings(const sk_settings *set)
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
     check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)
-        sk_proc.serves[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
+        sk_proc.enabled[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
 }
 
 static int start_locked(void)
@@ -143,7 +143,7 @@ void sk_process_end(void)
         sk_host_hook_remove();
     if (sk_proc.reporting)
         print_report();
-    memset(sk_proc.serves, 0, sizeof sk_proc.serves);
+    memset(sk_proc.enabled, 0, sizeof sk_proc.enabled);
     for (int i = 0; i < SK_SLOTS; i++) {
         atomic_store(&sk_proc.comm_slot[i], NULL);
         atomic_store(&sk_proc.type_slot[i], NULL);

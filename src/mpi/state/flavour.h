@@ -1,4 +1,5 @@
-/* flavour.h: the host MPI and what it has. The rest of src/mpi asks SK_HAVE_*, never for a name. */
+/* flavour.h: the host MPI and its features. The rest of src/mpi tests SK_HAVE_* and SK_HOST_*, never
+ * the name of the host. */
 #ifndef SK_FLAVOUR_H
 #define SK_FLAVOUR_H
 
@@ -8,7 +9,7 @@
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
-#define SK_HOST_YIELDS       1 /* waits by yielding, by itself, when ranks outnumber cores */
+#define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
 #define SK_HOST_CHECKS_ALIAS 0
 #else
 #define SK_HOST_YIELDS       0
@@ -16,12 +17,12 @@
 #endif
 
 #if defined(SKEIN_FLAVOUR_MPICH)
-/* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type:
- * the pieces of a contiguous one may end inside an element, which it takes for truncation. */
+/* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type. The
+ * chunks of a contiguous one may end inside an element, which MPICH reports as truncation. */
 #define SK_HOST_SPLITS_ELEMENTS 1
-/* And its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
+/* Its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
 #define SK_HOST_NEIGHBOR_W 0
-/* Nor may MPI_Pack and MPI_Unpack start from MPI_BOTTOM. */
+/* Its MPI_Pack and MPI_Unpack cannot start from MPI_BOTTOM. */
 #define SK_HOST_PACKS_BOTTOM 0
 #else
 #define SK_HOST_SPLITS_ELEMENTS 0
@@ -37,11 +38,11 @@
 #define SK_HAVE_IRSEND        0
 #define SK_HAVE_GRAPHS        0
 #define SK_HAVE_BINDING       0
-#define SK_HAVE_PROBE         0 /* it has, but looks again and again while it waits */
-#define SK_HAVE_IALLGATHER    0 /* it has, but with a message per pair of ranks */
+#define SK_HAVE_PROBE         0 /* it has one, but polls while it waits */
+#define SK_HAVE_IALLGATHER    0 /* it has one, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
 #define SK_HAVE_SHM           0
-#define SK_HAVE_THREADS       0 /* and little room for what threads have of their own */
+#define SK_HAVE_THREADS       0 /* and little space for thread-local data */
 #else
 #define SK_HAVE_NEXT          1
 #define SK_HAVE_IDUP          1

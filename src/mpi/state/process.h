@@ -26,8 +26,8 @@ typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_MIXED, SK_WAIT_SLEEP
 enum { SK_PROC_NEW, SK_PROC_READY, SK_PROC_OFF };
 
 typedef struct sk_process {
-    atomic_int state; /* SK_PROC_*: see dispatch/startup.h */
-    bool serves[SK_NCOLLS];
+    atomic_int state;        /* SK_PROC_*: see dispatch/startup.h */
+    bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
     sk_wait wait;
     bool reporting;
     int leaders;            /* SKEIN_LEADERS */

@@ -131,7 +131,7 @@ void sk_topo_record_sizes(sk_topo *t, const sk_call *c)
     }
 }
 
-bool sk_topo_setup_due(sk_topo *t, const sk_comm *c)
+bool sk_topo_count_call(sk_topo *t, const sk_comm *c)
 {
     t->calls++;
     return c->nranks > 1 && (t->calls & (t->calls - 1)) == 0 && sk_proc.plans &&

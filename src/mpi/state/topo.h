@@ -57,7 +57,7 @@ void sk_topo_free(sk_topo *t);
 void sk_topo_record_sizes(sk_topo *t, const sk_call *c);
 
 /* Count a call. True: a set-up must run before it is served. Then request it. */
-bool sk_topo_setup_due(sk_topo *t, const sk_comm *c);
+bool sk_topo_count_call(sk_topo *t, const sk_comm *c);
 void sk_topo_add_setup(sk_topo *t, int tag);
 
 /* Can the next call be counted without a set-up? */

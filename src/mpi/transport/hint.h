@@ -1,33 +1,34 @@
-/* hint.h: what Skein tells a provider of libfabric that runs in the same process (match/hint.h), if
- * there is one: which messages are Skein's own, and what collective is under way. Without a
- * provider nobody asks, and nothing is said.
+/* hint.h: what Skein tells a libfabric provider in the same process (match/hint.h): which messages
+ * are Skein's own, and which collective runs. Without a provider nobody reads it, and nothing is
+ * written.
  *
- * Why both ends of every message of Skein's carry the same kind. Matching parts items by kind, so a
- * receive that says "own, allgather" meets only a message that says the same.
+ * Matching separates items by kind: a receive of the kind "own, allgather" matches only a message of
+ * the same kind. So both ends of every message of Skein's must carry the same kind. They do:
  *
- * - Skein's own messages travel on its private duplicates of communicators (sk_comm.wire) and, for
- *   one rank, on sk_proc.self. The user has no handle of these, so both ends of each are in
- * src/mpi.
- * - There they are sent and received in three places only: the wire of schedules (mpi_wire.c), the
- *   talk of set-ups (mpi_talk.c) and the finding of nodes (node.c). Each of their calls is inside
- *   SK_OWN. Talk and node.c say "set-up" on both sides, the probe of a talk included.
- * - The three never meet each other: a tag serves one call, one set-up or one finding at a time,
- *   since all are taken from one counter per communicator, in the same order on all ranks, and
- *   persistent collectives have tags of their own.
- * - On the wire the kind is that of the plan's algorithm. All messages with a tag belong to one
- *   call, and by MPI's rules that is the same collective on all ranks. The kind is a value of the
- *   run (sk_mpi_wire.hint), fixed before its first message: it makes no difference when and from
- *   where it is driven, be it the call itself, Wait or Test, another call's progress, the host's
- *   progress, another thread or, for persistent ones, a later start. Packets are messages of the
- *   wire like others.
- * - Nothing else is taken for Skein's own: `own` is above 0 only inside SK_OWN, for as many
- *   messages as the call in it sends and receives, with their tag. These are the first that the
- *   host hands to the provider from this thread; what it sends while it waits comes later. If it
- *   makes progress before that (the provider is busy) and Skein's own progress begins in there,
- *   that sets the hint aside (sk_hint_aside) and brings it back.
- * - Everything else on those communicators is the host's: its collectives, which say so by negative
- *   tags on both ends, the receive that never ends (sk_proc.never) and the messages to oneself that
- *   pack data: no kind on either end.
+ *   communicators   Skein's messages travel on its private duplicates (sk_comm.wire) and, for one
+ *                   rank, on sk_proc.self. The user has no handle of these, so both ends are in
+ *                   src/mpi.
+ *   places          Three files send and receive there, each call inside SK_OWN:
+ *                     mpi_wire.c      schedules        kind of the plan's collective
+ *                     mpi_channel.c   negotiations     "set-up", also in the probe
+ *                     discovery.c     shared memory    "set-up"
+ *   tags            The three never meet. A tag is used by one call, one set-up or one discovery at
+ *                   a time: all take their tags from one counter per communicator, in the same order
+ *                   on all ranks. Persistent collectives have tags of their own.
+ *   time            All messages with a tag belong to one call, which is the same collective on all
+ *                   ranks. The kind is a field of the run (sk_mpi_wire.hint), set before its first
+ *                   message. So it does not matter who drives the run: the call itself, Wait or
+ *                   Test, another call, the host's progress, another thread or, if persistent, a
+ *                   later start. Packets are messages of the wire like others.
+ *   other messages  `own` is above 0 only inside SK_OWN, for as many messages as the call in it sends
+ *                   and receives, with their tag. These are the first that the host hands to the
+ *                   provider from this thread; what it sends while it waits comes later. If the host
+ *                   makes progress before (the provider is busy) and Skein's progress begins there,
+ *                   that sets the hint aside (sk_hint_aside) and puts it back.
+ *   the host's      Everything else on those communicators is the host's: its collectives, which
+ *                   have negative tags on both ends, the receive that never completes
+ *                   (sk_proc.never), and the messages to oneself that pack data. They have no kind
+ *                   on either end.
  *
  * A process without Skein's library takes part in none of these communicators. */
 #ifndef SK_MPI_HINT_H
@@ -39,7 +40,7 @@
 #include "match/hint.h"
 #include "mpi/state/process.h"
 
-/* Of this thread. A preloaded library has its place among the first, so the address is a sum. */
+/* Of this thread. A preloaded library is in the static TLS block, so the address is a sum. */
 #if SK_HAVE_THREADS
 #define SK_HINT_OF_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -47,7 +48,7 @@
 #endif
 extern SK_HINT_OF_THREAD sk_hint sk_hint_mine __attribute__((visibility("hidden")));
 
-/* A provider has asked for hints: it does so while the host starts, before any collective. */
+/* A provider reads hints: it says so while the host starts, before any collective. */
 static inline bool sk_hint_wanted(void)
 {
     return atomic_load_explicit(&sk_proc.hinting, memory_order_relaxed);
@@ -88,10 +89,10 @@ static inline int sk_hint_said(int rc)
     return rc;
 }
 
-/* A call of the host that sends and receives n messages of Skein's with this tag. */
+/* A call of the host that sends and receives n of Skein's messages with this tag. */
 #define SK_OWN(hint, tag, n, call) (sk_hint_say(hint, tag, n), sk_hint_said(call))
 
-/* The host serves a collective: advice, until it is over. */
+/* The host serves a collective: the provider may use this until it returns. */
 static inline void sk_hint_advise(sk_hint h)
 {
     sk_hint_mine = h;
@@ -103,8 +104,7 @@ static inline int sk_hint_over(int rc)
     return rc;
 }
 
-/* Skein begins something of its own, perhaps inside another call: what was said is put back by
- * sk_hint_back. */
+/* Skein starts something of its own, perhaps inside another call. sk_hint_back restores the hint. */
 static inline sk_hint sk_hint_aside(void)
 {
     sk_hint was = sk_hint_mine;

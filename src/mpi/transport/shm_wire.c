@@ -1,5 +1,5 @@
-/* shm_wire.c: the steps of an epoch over a board. Only blocking calls have epochs, so all of this
- * may wait. */
+/* shm_wire.c: the steps of an epoch in the node's shared memory. Only blocking calls have epochs, so
+ * all of this may wait. */
 #include "mpi/transport/shm_wire.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const sk_intra_ops intra_ops;
 
-/* Here, in straight schedules; elsewhere these are called. */
+/* Inlined into straight schedules (below); elsewhere these are called. */
 #define INLINED inline __attribute__((always_inline))
 
 void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
@@ -32,8 +32,8 @@ INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
     sk_shm_begin(w->shm, w->sign);
 }
 
-/* Epochs are placed in order, when first used: those that this rank passes without any use need no
- * place. */
+/* Epochs are announced in order, when first used. Those that this rank releases without using them
+ * need not be announced. */
 SK_HOT static __attribute__((noinline)) void place_epochs(sk_mpi_wire *w, uint32_t epoch)
 {
     for (; w->placed <= epoch; w->placed++) {
@@ -158,21 +158,20 @@ sk_status sk_shm_wire_join(sk_wire *base, uint32_t epoch, sk_part slot, sk_part 
 
 /* ---- reading each other's memory ---- */
 
-_Static_assert(sizeof(sk_export_handle) == SK_EXPORT_BYTES,
-               "a place in a bay holds a place in memory");
+_Static_assert(sizeof(sk_export_handle) == SK_EXPORT_BYTES, "an exported address fits in a slot");
 
-void sk_shm_wire_export(sk_wire *base, sk_part what, void *place)
+void sk_shm_wire_export(sk_wire *base, sk_part what, void *handle)
 {
     (void)base;
     sk_export_handle here = sk_cma_export(what.at);
-    memcpy(place, &here, sizeof here);
+    memcpy(handle, &here, sizeof here);
 }
 
-sk_status sk_shm_wire_read(sk_wire *base, int rank, const void *place, int64_t at, sk_part to)
+sk_status sk_shm_wire_read(sk_wire *base, int rank, const void *handle, int64_t at, sk_part to)
 {
     (void)rank;
     sk_export_handle there;
-    memcpy(&there, place, sizeof there);
+    memcpy(&there, handle, sizeof there);
     sk_status st = sk_cma_read(there, at, to.at, to.len);
     if (st != SK_OK)
         ((sk_mpi_wire *)base)->error = MPI_ERR_OTHER;
@@ -194,7 +193,7 @@ INLINED void sk_shm_wire_release(sk_wire *base, uint32_t epochs)
     sk_shm_release(w->shm, epochs);
 }
 
-/* ---- beside the host's messages ---- */
+/* ---- messages between local ranks ---- */
 
 static sk_status intra_send(sk_wire *base, sk_part from, int peer)
 {
@@ -217,7 +216,7 @@ static sk_status intra_finish(sk_wire *base)
 
 /* ---- straight schedules ---- */
 
-/* Short ones without a call; all is read before anything is written. */
+/* Copy. Short ones need no call; everything is read before anything is written. */
 INLINED static void move(char *to, const char *from, size_t n)
 {
     uint64_t head, tail;
@@ -231,8 +230,8 @@ INLINED static void move(char *to, const char *from, size_t n)
     memcpy(to + n - sizeof tail, &tail, sizeof tail);
 }
 
-/* Apart, with words for arguments: parts would be put in memory before it is known who wants them.
- */
+/* Not inlined, with scalar arguments: otherwise the compiler stores both parts in memory before it
+ * tests whether they are needed. */
 __attribute__((noinline)) static sk_status copy_typed(sk_wire *base, void *from, uint32_t from_type,
                                                       void *to, uint32_t to_type, int64_t len)
 {

@@ -1,4 +1,4 @@
-/* shm_wire.h: the steps of an epoch over a board, for mpi_wire.c's table. */
+/* shm_wire.h: the steps of an epoch in the node's shared memory, for the table of mpi_wire.c. */
 #ifndef SK_SHM_WIRE_H
 #define SK_SHM_WIRE_H
 
@@ -9,13 +9,13 @@
 SK_HOT sk_status sk_shm_wire_open(sk_wire *w, uint32_t epoch, bool block);
 SK_HOT void *sk_shm_wire_slot(sk_wire *w, uint32_t buf, int owner);
 SK_HOT void sk_shm_wire_post(sk_wire *w, uint32_t epoch);
-void sk_shm_wire_export(sk_wire *w, sk_part what, void *place);
+void sk_shm_wire_export(sk_wire *w, sk_part what, void *handle);
 SK_HOT sk_status sk_shm_wire_await(sk_wire *w, uint32_t epoch, int lo, int hi, bool block);
 SK_HOT sk_status sk_shm_wire_await_rank(sk_wire *w, uint32_t epoch, int rank, bool block);
 SK_HOT sk_status sk_shm_wire_fold(sk_wire *w, uint32_t epoch, int lo, int hi, sk_part slot,
                                   sk_part to);
 SK_HOT sk_status sk_shm_wire_join(sk_wire *w, uint32_t epoch, sk_part slot, sk_part to, bool block);
-sk_status sk_shm_wire_read(sk_wire *w, int rank, const void *place, int64_t at, sk_part to);
+sk_status sk_shm_wire_read(sk_wire *w, int rank, const void *handle, int64_t at, sk_part to);
 sk_status sk_shm_wire_quiesce(sk_wire *w, uint32_t epoch, bool block);
 SK_HOT void sk_shm_wire_release(sk_wire *w, uint32_t epochs);
 
