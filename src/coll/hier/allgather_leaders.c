@@ -27,8 +27,6 @@ typedef struct allgather_pool {
     sk_span landing; /* where all blocks are put together, if not in the user's blocks */
 } allgather_pool;
 
-enum { LEAST_PIECE = 256 }; /* shorter pieces of longer blocks are not worth the epochs */
-
 static int64_t longest(const sk_call *c)
 {
     int64_t most = 0;
@@ -40,7 +38,7 @@ static int64_t longest(const sk_call *c)
 static int64_t pool_piece(const sk_call *c)
 {
     int64_t room = c->slot_bytes / c->nranks, most = longest(c);
-    return room >= most ? most : room < LEAST_PIECE ? 0 : room;
+    return room >= most ? most : room < SK_HIER_PIECE ? 0 : room;
 }
 
 static int pool_chunks(const sk_call *c)
@@ -53,10 +51,11 @@ static int pool_chunks(const sk_call *c)
 static void make_groups(allgather_pool *x, const sk_hier *l, int *order)
 {
     int n = 0, g = 0;
-    for (int j = 0; j < l->k; j++)
+    for (int j = 0; j < l->nleaders; j++)
         for (int node = 0; node < l->m->nnodes; node++) {
             int first = sk_hier_leader(l, node, j);
-            int end = j + 1 < l->k ? sk_hier_leader(l, node, j + 1) : sk_hier_node_size(l, node);
+            int end =
+                j + 1 < l->nleaders ? sk_hier_leader(l, node, j + 1) : sk_hier_node_size(l, node);
             x->group[g++] = n;
             for (int i = first; i < end; i++, n++) {
                 order[n] = l->m->local_ranks[l->m->node_first[node] + i];
@@ -71,7 +70,7 @@ static bool pool_layout(allgather_pool *x, sk_hier *l)
 {
     size_t p = (size_t)l->c->nranks, nodes = (size_t)l->m->nnodes;
     int *order = sk_arena_get(l->arena, p * sizeof *order);
-    x->group = sk_arena_get(l->arena, ((size_t)l->k * nodes + 1) * sizeof *x->group);
+    x->group = sk_arena_get(l->arena, ((size_t)l->nleaders * nodes + 1) * sizeof *x->group);
     x->at = sk_arena_get(l->arena, (p + 1) * sizeof *x->at);
     x->counts = sk_arena_get(l->arena, p * sizeof *x->counts);
     x->offs = sk_arena_get(l->arena, p * sizeof *x->offs);
@@ -98,7 +97,7 @@ static void pool_turn_to(allgather_pool *x, const sk_hier *l, int chunk)
 static sk_span pool_all(const allgather_pool *x, const sk_hier *l, int chunk)
 {
     int64_t len = x->at[l->c->nranks];
-    if (l->epochs)
+    if (l->in_shm)
         return sk_common(x->epoch[chunk % 2], 0, len);
     return sk_span_cut(l->c->types, x->own[chunk % 2], 0, len);
 }
@@ -113,7 +112,7 @@ static void pool_open(allgather_pool *x, sk_hier *l)
     const sk_call *c = l->c;
     x->source = sk_send_block(c, 0);
     if (x->chunks == 1) {
-        if (!l->epochs)
+        if (!l->in_shm)
             x->own[0] = sk_hier_place(l->s, &x->row);
         return;
     }
@@ -121,7 +120,7 @@ static void pool_open(allgather_pool *x, sk_hier *l)
     sk_copy(l->s, x->source, bytes);
     x->source = bytes;
     pool_turn_to(x, l, 0); /* no chunk is longer than this one */
-    for (int i = 0; i < 2 && !l->epochs; i++)
+    for (int i = 0; i < 2 && !l->in_shm; i++)
         x->own[i] = sk_scratch(l->s, x->at[c->nranks]);
     if (!c->types[c->recv.type].contig)
         x->landing = sk_scratch(l->s, sk_blocks_bytes(&x->row, 0, c->nranks));
@@ -147,7 +146,7 @@ static void pool_fill(sk_hier *l, void *ctx, int chunk)
     int epoch = 0;
     sk_hier_fence(l);
     pool_turn_to(x, l, chunk);
-    if (l->epochs)
+    if (l->in_shm)
         epoch = x->epoch[chunk % 2] = sk_epoch(l->s, x->at[l->c->nranks], true);
     sk_span to = pool_part(x, l, chunk, x->mine);
     if (x->chunks == 1)
@@ -155,15 +154,15 @@ static void pool_fill(sk_hier *l, void *ctx, int chunk)
     else if (to.len)
         sk_copy(l->s, sk_span_cut(l->c->types, x->source, chunk * x->piece, to.len), to);
     sk_hier_fence(l);
-    if (!l->epochs)
+    if (!l->in_shm)
         return;
-    if (l->mine < 0) {
+    if (l->leader < 0) {
         sk_post(l->s, epoch);
         return;
     }
-    const int *group = pool_groups(x, l, l->mine) + l->node;
+    const int *group = pool_groups(x, l, l->leader) + l->node;
     if (group[1] - group[0] > 1)
-        sk_await_local(l->s, epoch, l->me + 1, l->me + group[1] - group[0]);
+        sk_await_local(l->s, epoch, l->local_rank + 1, l->local_rank + group[1] - group[0]);
 }
 
 /* Piece n of the chunk at hand, where the blocks are put together. */
@@ -181,7 +180,7 @@ static void pool_empty(sk_hier *l, void *ctx, int chunk)
     allgather_pool *x = ctx;
     int p = l->c->nranks;
     pool_turn_to(x, l, chunk);
-    if (l->epochs && l->mine >= 0)
+    if (l->in_shm && l->leader >= 0)
         sk_post(l->s, x->epoch[chunk % 2]);
     if (x->chunks == 1) {
         sk_blocks_take(l->s, &x->row, 0, p, l->c->rank, pool_all(x, l, chunk));
@@ -189,7 +188,7 @@ static void pool_empty(sk_hier *l, void *ctx, int chunk)
     }
     for (int n = 0; n < p; n++) {
         sk_span from = pool_part(x, l, chunk, n), to = landing_of(x, l, chunk, n);
-        if (l->epochs)
+        if (l->in_shm)
             sk_take(l->s, l->c->rank, from, to);
         else
             sk_copy(l->s, from, to);
@@ -199,8 +198,8 @@ static void pool_empty(sk_hier *l, void *ctx, int chunk)
 /* The leader of my group, and its number. */
 static int leader_of(const sk_hier *l, int *j)
 {
-    *j = l->k - 1;
-    while (sk_hier_leader(l, l->node, *j) > l->me)
+    *j = l->nleaders - 1;
+    while (sk_hier_leader(l, l->node, *j) > l->local_rank)
         --*j;
     return sk_hier_leader(l, l->node, *j);
 }
@@ -211,7 +210,7 @@ static void pool_send_up(sk_hier *l, void *ctx, int chunk)
     int j, lead = leader_of(l, &j);
     const int *group = pool_groups(x, l, j) + l->node;
     sk_team team = {
-        .n = group[1] - group[0], .me = l->me - lead, .ranks = l->local_ranks.ranks + lead};
+        .n = group[1] - group[0], .me = l->local_rank - lead, .ranks = l->local_ranks.ranks + lead};
     bool equal = l->c->coll == SK_ALLGATHER;
     sk_call call = sk_sub_call(l->c, equal ? SK_GATHER : SK_GATHERV, &team);
     pool_turn_to(x, l, chunk);
@@ -219,11 +218,11 @@ static void pool_send_up(sk_hier *l, void *ctx, int chunk)
         x->offs[i] = x->at[group[0] + i] - x->at[group[0]];
         x->counts[i] = x->at[group[0] + i + 1] - x->at[group[0] + i];
     }
-    call.in_place = l->mine >= 0;
+    call.in_place = l->leader >= 0;
     call.send = sk_sub_side(l->c, x->source);
     call.recv =
         equal ? (sk_side){.count = x->source.len} : (sk_side){.counts = x->counts, .offs = x->offs};
-    if (l->mine >= 0)
+    if (l->leader >= 0)
         sk_copy(l->s, x->source, pool_part(x, l, chunk, x->mine));
     sk_span all = pool_all(x, l, chunk);
     int64_t first = x->at[group[0]];
@@ -236,7 +235,7 @@ static void pool_send_down(sk_hier *l, void *ctx, int chunk)
     allgather_pool *x = ctx;
     pool_turn_to(x, l, chunk);
     sk_span all = pool_all(x, l, chunk);
-    for (int j = 0; j < l->k; j++) {
+    for (int j = 0; j < l->nleaders; j++) {
         const int *group = pool_groups(x, l, j);
         int64_t first = x->at[group[0]], end = x->at[group[l->m->nnodes]];
         sk_span part = sk_span_cut(l->c->types, all, first, end - first);
@@ -247,12 +246,12 @@ static void pool_send_down(sk_hier *l, void *ctx, int chunk)
     sk_blocks_unpack(l->s, &x->row, 0, l->c->nranks, all);
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     allgather_pool *x = ctx;
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
-    const int *group = pool_groups(x, l, l->mine);
+    const int *group = pool_groups(x, l, l->leader);
     pool_turn_to(x, l, i);
     int64_t first = x->at[group[0]];
     for (int node = 0; node < l->m->nnodes; node++) {
@@ -264,20 +263,20 @@ static void net(sk_hier *l, void *ctx, int i)
     call.recv = (sk_side){.counts = x->counts, .offs = x->offs};
     sk_span all = pool_all(x, l, i);
     all = sk_span_cut(l->c->types, all, first, x->at[group[l->m->nnodes]] - first);
-    sk_sub_start(&l->net, l->s, &call, &l->peers, all, all);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, all, all);
 }
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_hier_phases pieces = {pool_fill, net, pool_empty};
-    static const sk_hier_phases messages = {pool_send_up, net, pool_send_down};
+    static const sk_hier_phases pieces = {pool_fill, inter, pool_empty};
+    static const sk_hier_phases messages = {pool_send_up, inter, pool_send_down};
     sk_hier l;
     allgather_pool x = {0};
     if (sk_call_bytes(c) == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), pool_piece(c) > 0))
         return;
     if (pool_layout(&x, &l)) {
         pool_open(&x, &l);
-        sk_hier_run(&l, l.epochs || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
+        sk_hier_run(&l, l.in_shm || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
         pool_close(&x, &l);
     }
     sk_hier_end(&l);

@@ -23,7 +23,7 @@ static sk_span result_of(const sk_hier *l, const job *x, int i)
 static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 {
     sk_span result = result_of(l, x, i);
-    return sk_parts_even(l->c, result, l->k, l->c->types[result.type].size);
+    return sk_parts_even(l->c, result, l->nleaders, l->c->types[result.type].size);
 }
 
 static void in(sk_hier *l, void *ctx, int i)
@@ -34,15 +34,15 @@ static void in(sk_hier *l, void *ctx, int i)
                         result_of(l, x, i));
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
     sk_parts parts = parts_of(l, ctx, i);
-    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1);
+    sk_span mine = sk_parts_range(&parts, l->leader, l->leader + 1);
     sk_call call = sk_sub_reduction(l->c, SK_ALLREDUCE, &l->peers, mine.len / parts.unit);
     call.in_place = true;
-    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, mine, mine);
 }
 
 static void out(sk_hier *l, void *ctx, int i)
@@ -56,10 +56,10 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier l;
     job x = {.n = sk_call_elems(c)};
     if (sk_call_bytes(c) == 0 ||
-        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_epochs(c)))
+        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_shm(c)))
         return;
     x.chunks = sk_hier_chunks(x.n, sk_hier_chunk_elems(c));
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, x.chunks);
     sk_hier_end(&l);
 }
 

@@ -21,7 +21,7 @@ typedef struct job {
     sk_side nodes;
 } job;
 
-static bool in_epochs(const sk_call *c)
+static bool in_shm(const sk_call *c)
 {
     return sk_scratch_bytes(c->machine->most_on_node,
                             sk_scratch_bytes(c->nranks, sk_call_bytes(c))) <= c->slot_bytes;
@@ -30,13 +30,13 @@ static bool in_epochs(const sk_call *c)
 /* Where the blocks start that my node has for a node, or gets from it. */
 static int64_t region(const sk_hier *l, const job *x, int node)
 {
-    return (int64_t)l->q * l->m->node_first[node] * x->len;
+    return (int64_t)l->nlocal * l->m->node_first[node] * x->len;
 }
 
 /* Which leader talks to this node; the one there that talks to mine has the same number. */
 static int leader_for(const sk_hier *l, int node)
 {
-    return (l->node + node) % l->k;
+    return (l->node + node) % l->nleaders;
 }
 
 static bool name_nodes(sk_hier *l, job *x)
@@ -49,29 +49,29 @@ static bool name_nodes(sk_hier *l, job *x)
         return false;
     }
     for (int y = 0; y < nnodes; y++) {
-        bool mine = leader_for(l, y) == l->mine && !(l->epochs && y == l->node);
-        counts[y] = mine ? (int64_t)l->q * sk_hier_node_size(l, y) * x->len : 0;
+        bool mine = leader_for(l, y) == l->leader && !(l->in_shm && y == l->node);
+        counts[y] = mine ? (int64_t)l->nlocal * sk_hier_node_size(l, y) * x->len : 0;
         offs[y] = region(l, x, y);
     }
     x->nodes = (sk_side){.counts = counts, .offs = offs};
     return true;
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
-    if (l->epochs) {
+    int64_t bytes = (int64_t)l->nlocal * l->c->nranks * x->len;
+    if (l->in_shm) {
         x->back = sk_epoch(l->s, bytes, false);
         x->to = sk_common(x->out, 0, bytes);
         x->from = sk_slot(x->back, 0, bytes);
     }
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
     sk_call call = sk_sub_call(l->c, SK_ALLTOALLV, &l->peers);
     call.send = call.recv = x->nodes;
-    sk_sub_start(&l->net, l->s, &call, &l->peers, x->to, x->from);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, x->to, x->from);
 }
 
 /* ---- in epochs ---- */
@@ -80,20 +80,22 @@ static void share(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    x->out = sk_epoch(l->s, (int64_t)l->q * l->c->nranks * x->len, true);
+    x->out = sk_epoch(l->s, (int64_t)l->nlocal * l->c->nranks * x->len, true);
     for (int y = 0; y < l->m->nnodes; y++) {
         const int *first = &l->m->node_first[y];
         int64_t bytes = (first[1] - first[0]) * x->len;
         sk_blocks_pack(l->s, &x->send, first[0], first[1],
-                       sk_common(x->out, region(l, x, y) + l->me * bytes, bytes));
+                       sk_common(x->out, region(l, x, y) + l->local_rank * bytes, bytes));
     }
     sk_hier_fence(l);
     sk_post(l->s, x->out);
-    if (l->mine >= 0)
-        sk_await_local(l->s, x->out, 0, l->q);
-    for (int from = 0; from < l->q; from++)
+    if (l->leader >= 0)
+        sk_await_local(l->s, x->out, 0, l->nlocal);
+    for (int from = 0; from < l->nlocal; from++)
         sk_take(l->s, l->c->rank,
-                sk_common(x->out, region(l, x, l->node) + (from * l->q + l->me) * x->len, x->len),
+                sk_common(x->out,
+                          region(l, x, l->node) + (from * l->nlocal + l->local_rank) * x->len,
+                          x->len),
                 sk_blocks_get(&x->recv, l->m->node_first[l->node] + from));
 }
 
@@ -101,15 +103,15 @@ static void take(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->mine >= 0)
+    if (l->leader >= 0)
         sk_post(l->s, x->back);
     for (int y = 0; y < l->m->nnodes; y++) {
         int j = leader_for(l, y), n = sk_hier_node_size(l, y);
         for (int from = 0; from < n && y != l->node; from++) {
             sk_span to = sk_blocks_get(&x->recv, l->m->node_first[y] + from);
-            sk_span slot =
-                sk_slot(x->back, region(l, x, y) + (from * l->q + l->me) * x->len, x->len);
-            if (j == l->mine)
+            sk_span slot = sk_slot(
+                x->back, region(l, x, y) + (from * l->nlocal + l->local_rank) * x->len, x->len);
+            if (j == l->leader)
                 sk_copy(l->s, slot, to);
             else
                 sk_take(l->s, sk_hier_leader_rank(l, l->node, j), slot, to);
@@ -129,10 +131,10 @@ static void sort_out(sk_hier *l, const job *x)
 {
     int p = l->c->nranks;
     for (int y = 0; y < l->m->nnodes; y++)
-        for (int from = 0; from < l->q; from++) {
+        for (int from = 0; from < l->nlocal; from++) {
             int64_t n = sk_hier_node_size(l, y), first = l->m->node_first[y];
             sk_copy(l->s, cut(l, x->rows, (int64_t)from * p + first, n, x->len),
-                    cut(l, x->to, l->q * first + from * n, n, x->len));
+                    cut(l, x->to, l->nlocal * first + from * n, n, x->len));
         }
 }
 
@@ -141,8 +143,8 @@ static void sort_in(sk_hier *l, const job *x)
 {
     int p = l->c->nranks;
     for (int from = 0; from < p; from++)
-        for (int me = 0; me < l->q; me++)
-            sk_copy(l->s, cut(l, x->from, (int64_t)from * l->q + me, 1, x->len),
+        for (int me = 0; me < l->nlocal; me++)
+            sk_copy(l->s, cut(l, x->from, (int64_t)from * l->nlocal + me, 1, x->len),
                     cut(l, x->rows, (int64_t)me * p + from, 1, x->len));
 }
 
@@ -152,15 +154,15 @@ static void send_up(sk_hier *l, void *ctx, int i)
     job *x = ctx;
     int p = l->c->nranks;
     sk_span row = {0};
-    if (l->mine < 0)
+    if (l->leader < 0)
         row = sk_hier_place(l->s, &x->send);
     else
-        row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
+        row = cut(l, x->rows, (int64_t)l->local_rank * p, p, x->len);
     sk_blocks_pack(l->s, &x->send, 0, p, row);
     sk_hier_fence(l);
     sk_hier_node_gather(l, row, x->rows);
     sk_fence(l->s);
-    if (l->mine >= 0)
+    if (l->leader >= 0)
         sort_out(l, x);
 }
 
@@ -170,9 +172,9 @@ static void send_down(sk_hier *l, void *ctx, int i)
     job *x = ctx;
     int p = l->c->nranks;
     sk_span row = {0};
-    if (l->mine >= 0) {
+    if (l->leader >= 0) {
         sort_in(l, x);
-        row = cut(l, x->rows, (int64_t)l->me * p, p, x->len);
+        row = cut(l, x->rows, (int64_t)l->local_rank * p, p, x->len);
     } else {
         row = sk_hier_place(l->s, &x->recv);
     }
@@ -184,8 +186,8 @@ static void send_down(sk_hier *l, void *ctx, int i)
 
 static void make_room(sk_hier *l, job *x)
 {
-    int64_t bytes = (int64_t)l->q * l->c->nranks * x->len;
-    if (l->epochs || l->mine < 0)
+    int64_t bytes = (int64_t)l->nlocal * l->c->nranks * x->len;
+    if (l->in_shm || l->leader < 0)
         return;
     x->rows = sk_scratch(l->s, bytes);
     x->to = sk_scratch(l->s, bytes);
@@ -194,17 +196,18 @@ static void make_room(sk_hier *l, job *x)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_hier_phases epochs = {share, net, take}, messages = {send_up, net, send_down};
+    static const sk_hier_phases epochs = {share, inter, take},
+                                messages = {send_up, inter, send_down};
     sk_hier l;
     job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks},
              .recv = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks},
              .len = sk_call_bytes(c)};
-    bool shared = in_epochs(c);
+    bool shared = in_shm(c);
     if (x.len == 0 || !sk_hier_begin(&l, s, c, shared ? sk_hier_nleaders(c) : 1, shared))
         return;
     if (name_nodes(&l, &x)) {
         make_room(&l, &x);
-        sk_hier_run(&l, l.epochs ? &epochs : &messages, &x, 1);
+        sk_hier_run(&l, l.in_shm ? &epochs : &messages, &x, 1);
     }
     sk_hier_end(&l);
 }
@@ -225,7 +228,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         int64_t size = m->node_first[node + 1] - m->node_first[node];
         pairs += size * (k->p - size);
     }
-    sk_claim_off_node(k, c, in_epochs(k->call) ? k->leaders : 1, k->nodes * (k->nodes - 1),
+    sk_claim_off_node(k, c, in_shm(k->call) ? k->leaders : 1, k->nodes * (k->nodes - 1),
                       pairs * k->b);
     sk_claim_node(k, c, 2, 2 * (k->p - k->nodes));
 }

@@ -15,12 +15,12 @@ static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->epochs) {
+    if (l->in_shm) {
         x->epoch = sk_epoch(l->s, 0, false);
-        if (l->mine < 0)
+        if (l->leader < 0)
             sk_post(l->s, x->epoch);
         else
-            sk_await_local(l->s, x->epoch, 1, l->q);
+            sk_await_local(l->s, x->epoch, 1, l->nlocal);
         return;
     }
     x->tree = sk_tree_of(&l->local_ranks);
@@ -31,22 +31,22 @@ static void in(sk_hier *l, void *ctx, int i)
         sk_send_signal(l->s, x->tree.up.rank);
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)ctx, (void)i;
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
     sk_call call = sk_sub_call(l->c, SK_BARRIER, &l->peers);
     sk_span none = {0};
-    sk_sub_start(&l->net, l->s, &call, &l->peers, none, none);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, none, none);
 }
 
 static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     const job *x = ctx;
-    if (l->epochs) {
-        if (l->mine < 0)
+    if (l->in_shm) {
+        if (l->leader < 0)
             sk_await_local(l->s, x->epoch, 0, 1);
         else
             sk_post(l->s, x->epoch);
@@ -65,7 +65,7 @@ static void build(sk_sched *s, const sk_call *c)
     job x = {0};
     if (!sk_hier_begin(&l, s, c, 1, c->slot_bytes > 0))
         return;
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, 1);
     sk_hier_end(&l);
 }
 

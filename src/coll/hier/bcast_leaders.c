@@ -16,14 +16,14 @@ typedef struct job {
     int epoch; /* of the chunk that the leaders are at */
 } job;
 
-static bool in_epochs(const sk_call *c)
+static bool in_shm(const sk_call *c)
 {
     return c->slot_bytes > 0;
 }
 
 static int64_t chunk_bytes(const sk_call *c)
 {
-    return in_epochs(c) && c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
+    return in_shm(c) && c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
 }
 
 static sk_span chunk(const sk_hier *l, const job *x, int i)
@@ -36,13 +36,13 @@ static sk_span chunk(const sk_hier *l, const job *x, int i)
 static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 {
     sk_span all = chunk(l, x, i);
-    return sk_parts_even(l->c, all, l->k, l->k > 1 ? 1 : all.len);
+    return sk_parts_even(l->c, all, l->nleaders, l->nleaders > 1 ? 1 : all.len);
 }
 
 /* Does my node have the message before any leader sends it? */
 static bool has_it(const sk_hier *l)
 {
-    return l->k > 1 && l->node == l->m->node[l->c->root];
+    return l->nleaders > 1 && l->node == l->m->node[l->c->root];
 }
 
 static void in(sk_hier *l, void *ctx, int i)
@@ -54,16 +54,16 @@ static void in(sk_hier *l, void *ctx, int i)
 }
 
 /* A leader that shares memory with its local ranks receives what it leads straight into its slot. */
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
-    bool slots = l->epochs && !has_it(l);
+    bool slots = l->in_shm && !has_it(l);
     if (slots)
         x->epoch = sk_epoch(l->s, sk_parts_range(&parts, 0, 1).len, false);
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
-    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1),
+    sk_span mine = sk_parts_range(&parts, l->leader, l->leader + 1),
             slot = sk_slot(x->epoch, 0, mine.len);
     if (slots && l->c->rank == l->c->root)
         sk_copy(l->s, mine, slot);
@@ -72,16 +72,16 @@ static void net(sk_hier *l, void *ctx, int i)
     sk_call call = sk_sub_call(l->c, SK_BCAST, &l->peers);
     call.root = l->m->node[l->c->root];
     call.recv = sk_sub_side(l->c, mine);
-    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, mine, mine);
 }
 
 static void take_parts(sk_hier *l, const job *x, const sk_parts *parts)
 {
-    if (l->mine >= 0)
+    if (l->leader >= 0)
         sk_post(l->s, x->epoch);
-    for (int j = 0; j < l->k && l->c->rank != l->c->root; j++) {
+    for (int j = 0; j < l->nleaders && l->c->rank != l->c->root; j++) {
         sk_span part = sk_parts_range(parts, j, j + 1), slot = sk_slot(x->epoch, 0, part.len);
-        if (j == l->mine)
+        if (j == l->leader)
             sk_copy(l->s, slot, part);
         else
             sk_take(l->s, sk_hier_leader_rank(l, l->node, j), slot, part);
@@ -94,7 +94,7 @@ static void out(sk_hier *l, void *ctx, int i)
     sk_parts parts = parts_of(l, x, i);
     if (has_it(l))
         return;
-    if (l->epochs)
+    if (l->in_shm)
         take_parts(l, x, &parts);
     else
         sk_hier_spread(l, &parts, SK_LEADERS, SK_LOCAL_RANKS);
@@ -104,13 +104,13 @@ static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
     job x = {.message = sk_recv_block(c, 0)};
-    if (x.message.len == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), in_epochs(c)))
+    if (x.message.len == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), in_shm(c)))
         return;
     x.chunks = sk_hier_chunks(x.message.len, chunk_bytes(c));
-    bool cut = x.chunks > 1 || l.k > 1;
+    bool cut = x.chunks > 1 || l.nleaders > 1;
     if (cut)
         x.message = sk_message_in(s, c);
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, x.chunks);
     if (cut)
         sk_message_out(s, c, x.message);
     sk_hier_end(&l);

@@ -15,7 +15,7 @@ typedef struct job {
     int64_t len;    /* of a block */
 } job;
 
-static bool in_epochs(const sk_call *c)
+static bool in_shm(const sk_call *c)
 {
     return sk_scratch_bytes(c->machine->most_on_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
@@ -23,20 +23,21 @@ static bool in_epochs(const sk_call *c)
 /* The blocks of my node in the row. */
 static sk_span region(const sk_hier *l, const job *x)
 {
-    return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, l->q * x->len);
+    return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len,
+                       l->nlocal * x->len);
 }
 
 static void bring_by_epoch(sk_hier *l, job *x)
 {
-    int epoch = sk_epoch(l->s, l->q * x->len, true), first = l->m->node_first[l->node];
-    x->packed = sk_common(epoch, 0, l->q * x->len);
-    sk_copy(l->s, sk_send_block(l->c, 0), sk_common(epoch, l->me * x->len, x->len));
+    int epoch = sk_epoch(l->s, l->nlocal * x->len, true), first = l->m->node_first[l->node];
+    x->packed = sk_common(epoch, 0, l->nlocal * x->len);
+    sk_copy(l->s, sk_send_block(l->c, 0), sk_common(epoch, l->local_rank * x->len, x->len));
     sk_fence(l->s);
     sk_post(l->s, epoch);
     if (l->c->rank == l->c->root)
-        sk_blocks_take(l->s, &x->row, first, first + l->q, l->c->rank, x->packed);
-    else if (l->mine >= 0)
-        sk_await_local(l->s, epoch, 0, l->q);
+        sk_blocks_take(l->s, &x->row, first, first + l->nlocal, l->c->rank, x->packed);
+    else if (l->leader >= 0)
+        sk_await_local(l->s, epoch, 0, l->nlocal);
 }
 
 static void bring_by_messages(sk_hier *l, job *x)
@@ -44,10 +45,10 @@ static void bring_by_messages(sk_hier *l, job *x)
     sk_span mine = sk_send_block(l->c, 0);
     if (l->c->rank == l->c->root)
         x->packed = region(l, x);
-    else if (l->mine >= 0)
-        x->packed = l->q == 1 ? mine : sk_scratch(l->s, l->q * x->len);
-    if (l->mine >= 0 && l->q > 1)
-        sk_copy(l->s, mine, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len));
+    else if (l->leader >= 0)
+        x->packed = l->nlocal == 1 ? mine : sk_scratch(l->s, l->nlocal * x->len);
+    if (l->leader >= 0 && l->nlocal > 1)
+        sk_copy(l->s, mine, sk_span_cut(l->c->types, x->packed, l->local_rank * x->len, x->len));
     else if (l->c->rank == l->c->root)
         sk_copy(l->s, mine, x->packed);
     sk_hier_node_gather(l, mine, x->packed);
@@ -56,17 +57,17 @@ static void bring_by_messages(sk_hier *l, job *x)
 static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    if (l->epochs)
+    if (l->in_shm)
         bring_by_epoch(l, ctx);
     else
         bring_by_messages(l, ctx);
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
     sk_side nodes = {0};
     bool even = sk_hier_node_blocks(l, x->len, &nodes);
@@ -75,17 +76,17 @@ static void net(sk_hier *l, void *ctx, int i)
     call.in_place = call.root == l->node;
     call.send = sk_sub_side(l->c, x->packed);
     call.recv = nodes;
-    sk_sub_start(&l->net, l->s, &call, &l->peers, x->packed, x->place);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, x->packed, x->place);
 }
 
 static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    int p = l->c->nranks, first = l->m->node_first[l->node], after = first + l->q;
+    int p = l->c->nranks, first = l->m->node_first[l->node], after = first + l->nlocal;
     if (l->c->rank != l->c->root)
         return;
-    if (l->epochs) { /* my node's blocks are there already */
+    if (l->in_shm) { /* my node's blocks are there already */
         sk_blocks_unpack(l->s, &x->row, 0, first,
                          sk_span_cut(l->c->types, x->place, 0, first * x->len));
         sk_blocks_unpack(l->s, &x->row, after, p,
@@ -100,11 +101,11 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier l;
     job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_epochs(c)))
+    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_shm(c)))
         return;
     if (c->rank == c->root)
         x.place = sk_hier_place(s, &x.row);
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, 1);
     sk_hier_end(&l);
 }
 

@@ -22,7 +22,7 @@ static sk_parts parts_of(const sk_hier *l, const job *x, int i)
     int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
     sk_span sum =
         sk_elems_cut(l->c, x->sum, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first);
-    return sk_parts_even(l->c, sum, l->k, l->c->types[sum.type].size);
+    return sk_parts_even(l->c, sum, l->nleaders, l->c->types[sum.type].size);
 }
 
 static void in(sk_hier *l, void *ctx, int i)
@@ -33,16 +33,16 @@ static void in(sk_hier *l, void *ctx, int i)
     sk_hier_node_reduce(l, first, n, sk_elems_cut(l->c, x->sum, first, n));
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
     sk_parts parts = parts_of(l, ctx, i);
-    sk_span mine = sk_parts_range(&parts, l->mine, l->mine + 1);
+    sk_span mine = sk_parts_range(&parts, l->leader, l->leader + 1);
     sk_call call = sk_sub_reduction(l->c, SK_REDUCE, &l->peers, mine.len / parts.unit);
     call.root = l->m->node[l->c->root];
     call.in_place = l->node == call.root;
-    sk_sub_start(&l->net, l->s, &call, &l->peers, mine, mine);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, mine, mine);
 }
 
 static void out(sk_hier *l, void *ctx, int i)
@@ -57,12 +57,12 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier l;
     job x = {.n = sk_call_elems(c), .sum = sk_recv_elems(c, 0, sk_call_elems(c))};
     if (sk_call_bytes(c) == 0 ||
-        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_epochs(c)))
+        !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_shm(c)))
         return;
     x.chunks = sk_hier_chunks(x.n, sk_hier_chunk_elems(c));
-    if (l.mine >= 0 && c->rank != c->root)
+    if (l.leader >= 0 && c->rank != c->root)
         x.sum = sk_scratch_typed(s, c->send.type, x.n);
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, x.chunks);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, x.chunks);
     sk_hier_end(&l);
 }
 

@@ -16,7 +16,7 @@ typedef struct job {
     int epoch;
 } job;
 
-static bool in_epochs(const sk_call *c)
+static bool in_shm(const sk_call *c)
 {
     return sk_scratch_bytes(c->machine->most_on_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
@@ -33,27 +33,27 @@ static void in(sk_hier *l, void *ctx, int i)
  * for them. */
 static void choose_place(sk_hier *l, job *x)
 {
-    int64_t bytes = l->q * x->len;
+    int64_t bytes = l->nlocal * x->len;
     bool root = l->c->rank == l->c->root;
     sk_span slot = sk_slot(x->epoch, 0, bytes);
     if (root) {
         x->packed = sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len, bytes);
-        if (l->epochs)
+        if (l->in_shm)
             sk_copy(l->s, x->packed, slot);
-    } else if (l->epochs) {
+    } else if (l->in_shm) {
         x->packed = slot;
     } else {
-        x->packed = l->q == 1 ? sk_recv_block(l->c, 0) : sk_scratch(l->s, bytes);
+        x->packed = l->nlocal == 1 ? sk_recv_block(l->c, 0) : sk_scratch(l->s, bytes);
     }
 }
 
-static void net(sk_hier *l, void *ctx, int i)
+static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
     job *x = ctx;
-    if (l->epochs)
-        x->epoch = sk_epoch(l->s, l->q * x->len, false);
-    if (l->mine < 0)
+    if (l->in_shm)
+        x->epoch = sk_epoch(l->s, l->nlocal * x->len, false);
+    if (l->leader < 0)
         return;
     choose_place(l, x);
     sk_side nodes = {0};
@@ -63,7 +63,7 @@ static void net(sk_hier *l, void *ctx, int i)
     call.in_place = call.root == l->node;
     call.send = nodes;
     call.recv = sk_sub_side(l->c, x->packed);
-    sk_sub_start(&l->net, l->s, &call, &l->peers, x->place, x->packed);
+    sk_sub_start(&l->inter, l->s, &call, &l->peers, x->place, x->packed);
 }
 
 static void out(sk_hier *l, void *ctx, int i)
@@ -73,15 +73,15 @@ static void out(sk_hier *l, void *ctx, int i)
     sk_span mine = sk_recv_block(l->c, 0);
     if (l->c->rank == l->c->root)
         sk_copy(l->s, sk_send_block(l->c, l->c->rank), mine);
-    else if (l->mine >= 0 && l->q > 1)
-        sk_copy(l->s, sk_span_cut(l->c->types, x->packed, l->me * x->len, x->len), mine);
-    if (!l->epochs)
+    else if (l->leader >= 0 && l->nlocal > 1)
+        sk_copy(l->s, sk_span_cut(l->c->types, x->packed, l->local_rank * x->len, x->len), mine);
+    if (!l->in_shm)
         sk_hier_node_scatter(l, x->packed, mine);
-    else if (l->mine >= 0)
+    else if (l->leader >= 0)
         sk_post(l->s, x->epoch);
     else
-        sk_take(l->s, sk_hier_leader_rank(l, l->node, 0), sk_slot(x->epoch, l->me * x->len, x->len),
-                mine);
+        sk_take(l->s, sk_hier_leader_rank(l, l->node, 0),
+                sk_slot(x->epoch, l->local_rank * x->len, x->len), mine);
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -89,11 +89,11 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier l;
     job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
-    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_epochs(c)))
+    if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_shm(c)))
         return;
     if (c->rank == c->root)
         x.place = sk_hier_place(s, &x.row);
-    sk_hier_run(&l, &(sk_hier_phases){.in = in, .net = net, .out = out}, &x, 1);
+    sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, 1);
     sk_hier_end(&l);
 }
 

@@ -7,17 +7,16 @@
  * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with the order mended */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
-
-enum { WINDOW = 32 };
+#include "coll/tuning.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_alltoall_by_exchange(s, c, WINDOW);
+    sk_alltoall_by_exchange(s, c, SK_SCATTERED_WINDOW);
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    c->steps = sk_claim_ceil(k->p - 1, WINDOW);
+    c->steps = sk_claim_ceil(k->p - 1, SK_SCATTERED_WINDOW);
     sk_claim_messages(c, k->p - 1, k->p - 1, k->n - k->b, k->n - k->b);
 }
 

@@ -3,13 +3,12 @@
  * rounds m at the ends, m+1 between    scratch  n where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
-
-enum { SEGMENT = 64 * 1024, MOST_SEGMENTS = 4096 };
+#include "coll/tuning.h"
 
 static int segments(int64_t bytes)
 {
-    int64_t m = bytes / SEGMENT + (bytes % SEGMENT != 0);
-    return m < 1 ? 1 : m > MOST_SEGMENTS ? MOST_SEGMENTS : (int)m;
+    int64_t m = bytes / SK_CHAIN_SEGMENT + (bytes % SK_CHAIN_SEGMENT != 0);
+    return m < 1 ? 1 : m > SK_CHAIN_SEGMENTS ? SK_CHAIN_SEGMENTS : (int)m;
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -41,7 +40,7 @@ static void flow(sk_flow *f, const sk_call *c)
 
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    int64_t segments = sk_claim_ceil(k->n, SEGMENT), i = (k->rank + k->p - k->root) % k->p;
+    int64_t segments = sk_claim_ceil(k->n, SK_CHAIN_SEGMENT), i = (k->rank + k->p - k->root) % k->p;
     bool first = i == 0, last = i == k->p - 1;
     c->steps = k->p > 1 ? k->p - 2 + segments : 0;
     sk_claim_messages(c, last ? 0 : segments, first ? 0 : segments, last ? 0 : k->n,

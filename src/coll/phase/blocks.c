@@ -1,3 +1,4 @@
+/* blocks.c: packing, unpacking and taking of blocks, consecutive ones in one step. */
 #include "coll/phase/blocks.h"
 
 sk_span sk_blocks_get(const sk_blocks *r, int i)
@@ -28,7 +29,7 @@ sk_span sk_blocks_place(sk_sched *s, const sk_blocks *r, int lo, int hi)
     return run;
 }
 
-enum { TO_PLACE = -2, FROM_PLACE = -3 }; /* or the rank from whose slot; -1: the common one */
+enum { TO_PLACE = -2, FROM_PLACE = -3 }; /* or the owner of a slot; -1: the common one */
 
 static void move(sk_sched *s, const sk_blocks *r, sk_span run, sk_span place, int64_t *at, int way)
 {

@@ -38,7 +38,7 @@ int sk_hier_leader(const sk_hier *l, int node, int j)
 {
     if (l->root_leads && l->m->node[l->c->root] == node)
         return l->m->local_rank[l->c->root];
-    return (int)((int64_t)j * size_of(l->m, node) / l->k);
+    return (int)((int64_t)j * size_of(l->m, node) / l->nleaders);
 }
 
 int sk_hier_leader_rank(const sk_hier *l, int node, int j)
@@ -57,7 +57,7 @@ static bool find_peers(sk_hier *l)
     if (!ranks)
         return false;
     for (int x = 0; x < nnodes; x++)
-        ranks[x] = sk_hier_leader_rank(l, x, l->mine);
+        ranks[x] = sk_hier_leader_rank(l, x, l->leader);
     l->peers = (sk_team){.n = nnodes, .me = l->node, .ranks = ranks};
     return true;
 }
@@ -65,20 +65,22 @@ static bool find_peers(sk_hier *l)
 bool sk_hier_begin(sk_hier *l, sk_sched *s, const sk_call *c, int leaders, bool epochs)
 {
     const sk_machine *m = c->machine;
-    *l = (sk_hier){.s = s, .c = c, .m = m, .k = leaders, .mine = -1, .arena = sk_arena_new()};
+    *l = (sk_hier){
+        .s = s, .c = c, .m = m, .nleaders = leaders, .leader = -1, .arena = sk_arena_new()};
     l->node = m->node[c->rank];
-    l->me = m->local_rank[c->rank];
-    l->local_ranks = (sk_team){.me = l->me, .ranks = sk_machine_local_ranks(m, c->rank, &l->q)};
-    l->local_ranks.n = l->q;
+    l->local_rank = m->local_rank[c->rank];
+    l->local_ranks =
+        (sk_team){.me = l->local_rank, .ranks = sk_machine_local_ranks(m, c->rank, &l->nlocal)};
+    l->local_ranks.n = l->nlocal;
     l->root_leads = leaders == 1 && has_root(c->coll);
-    l->epochs = epochs && l->q > 1;
+    l->in_shm = epochs && l->nlocal > 1;
     /* Messages of a node's leaders to each other may come in another order of rounds at each of
      * them: beside the leaders' phase two nodes could wait for each other. */
-    l->beside = epochs || leaders == 1;
+    l->overlap = epochs || leaders == 1;
     for (int j = 0; j < leaders; j++)
-        if (sk_hier_leader(l, l->node, j) == l->me)
-            l->mine = j;
-    if (l->arena && (l->mine < 0 || find_peers(l)))
+        if (sk_hier_leader(l, l->node, j) == l->local_rank)
+            l->leader = j;
+    if (l->arena && (l->leader < 0 || find_peers(l)))
         return true;
     sk_sched_fail(s, SK_NOMEM);
     sk_hier_end(l);
@@ -87,7 +89,7 @@ bool sk_hier_begin(sk_hier *l, sk_sched *s, const sk_call *c, int leaders, bool 
 
 void sk_hier_end(sk_hier *l)
 {
-    sk_sub_end(&l->net);
+    sk_sub_end(&l->inter);
     sk_sub_end(&l->intra);
     sk_arena_free(l->arena);
 }
@@ -95,7 +97,7 @@ void sk_hier_end(sk_hier *l)
 void sk_hier_fence(sk_hier *l)
 {
     sk_fence(l->s);
-    sk_sub_round(&l->net, l->s);
+    sk_sub_round(&l->inter, l->s);
 }
 
 void sk_hier_run(sk_hier *l, const sk_hier_phases *ph, void *ctx, int chunks)
@@ -103,18 +105,18 @@ void sk_hier_run(sk_hier *l, const sk_hier_phases *ph, void *ctx, int chunks)
     sk_fence(l->s);
     for (int i = 0; i <= chunks; i++) {
         if (i < chunks && ph->in) {
-            if (!l->beside)
-                sk_sub_rest(&l->net, l->s);
+            if (!l->overlap)
+                sk_sub_rest(&l->inter, l->s);
             ph->in(l, ctx, i);
         }
-        sk_sub_rest(&l->net, l->s);
+        sk_sub_rest(&l->inter, l->s);
         if (i > 0 && ph->out)
             ph->out(l, ctx, i - 1);
-        if (!l->beside)
+        if (!l->overlap)
             sk_fence(l->s);
         if (i < chunks) {
-            ph->net(l, ctx, i);
-            sk_sub_round(&l->net, l->s);
+            ph->inter(l, ctx, i);
+            sk_sub_round(&l->inter, l->s);
         }
     }
 }
@@ -153,9 +155,9 @@ static void spread_by_epoch(sk_hier *l, const spread *p)
 {
     int epoch =
         sk_epoch(l->s, sk_parts_range(p->x, 0, 1).len, false); /* the first part is longest */
-    bool takes = p->to < 0 || p->to == l->me;
+    bool takes = p->to < 0 || p->to == l->local_rank;
     for (int j = 0; j < p->n; j++)
-        if (owner(l, p, j) == l->me) {
+        if (owner(l, p, j) == l->local_rank) {
             sk_span part = sk_parts_range(p->x, j, j + 1);
             sk_copy(l->s, part, sk_slot(epoch, 0, part.len));
             sk_hier_fence(l);
@@ -164,7 +166,7 @@ static void spread_by_epoch(sk_hier *l, const spread *p)
     for (int j = 0; j < p->n; j++) {
         int from = owner(l, p, j);
         sk_span part = sk_parts_range(p->x, j, j + 1);
-        if (takes && from != l->me)
+        if (takes && from != l->local_rank)
             sk_take(l->s, sk_team_rank(&l->local_ranks, from), sk_slot(epoch, 0, part.len), part);
     }
 }
@@ -179,9 +181,9 @@ static void spread_by_messages(sk_hier *l, const spread *p)
             call.root = from;
             call.recv = sk_sub_side(l->c, part);
             sk_hier_node_run(l, &call, &l->local_ranks, part, part);
-        } else if (from == l->me && from != p->to) {
+        } else if (from == l->local_rank && from != p->to) {
             sk_send(l->s, part, sk_team_rank(&l->local_ranks, p->to));
-        } else if (from != l->me && p->to == l->me) {
+        } else if (from != l->local_rank && p->to == l->local_rank) {
             sk_recv(l->s, part, sk_team_rank(&l->local_ranks, from));
         }
     }
@@ -189,11 +191,11 @@ static void spread_by_messages(sk_hier *l, const spread *p)
 
 void sk_hier_spread(sk_hier *l, const sk_parts *x, int from, int to)
 {
-    spread p = {.x = x, .n = from < 0 ? l->k : 1, .from = from, .to = to};
+    spread p = {.x = x, .n = from < 0 ? l->nleaders : 1, .from = from, .to = to};
     bool stays = p.n == 1 && owner(l, &p, 0) == to;
-    if (l->q == 1 || stays)
+    if (l->nlocal == 1 || stays)
         return;
-    if (l->epochs)
+    if (l->in_shm)
         spread_by_epoch(l, &p);
     else
         spread_by_messages(l, &p);
@@ -203,7 +205,7 @@ void sk_hier_node_gather(sk_hier *l, sk_span mine, sk_span all)
 {
     sk_call call = sk_sub_call(l->c, SK_GATHER, &l->local_ranks);
     call.root = sk_hier_leader(l, l->node, 0);
-    call.in_place = call.root == l->me;
+    call.in_place = call.root == l->local_rank;
     call.send = sk_sub_side(l->c, mine);
     call.recv = (sk_side){.count = mine.len};
     sk_hier_node_run(l, &call, &l->local_ranks, mine, all);
@@ -213,7 +215,7 @@ void sk_hier_node_scatter(sk_hier *l, sk_span all, sk_span mine)
 {
     sk_call call = sk_sub_call(l->c, SK_SCATTER, &l->local_ranks);
     call.root = sk_hier_leader(l, l->node, 0);
-    call.in_place = call.root == l->me;
+    call.in_place = call.root == l->local_rank;
     call.send = (sk_side){.count = mine.len};
     call.recv = sk_sub_side(l->c, mine);
     sk_hier_node_run(l, &call, &l->local_ranks, all, mine);
@@ -271,8 +273,6 @@ int64_t sk_hier_blocks_scratch(const sk_call *c)
 
 /* ---- node phases: reductions ---- */
 
-enum { SHARE_FROM = 16 * 1024 }; /* bytes; below it an epoch more costs more than it spares */
-
 bool sk_hier_reduction_fits(const sk_call *c)
 {
     return sk_hier_fits(c) && (!c->ordered || sk_hier_in_order(c)) &&
@@ -296,7 +296,7 @@ static int64_t chunk_room(const sk_call *c)
     return c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
 }
 
-bool sk_hier_reduces_in_epochs(const sk_call *c)
+bool sk_hier_reduces_in_shm(const sk_call *c)
 {
     return c->builtin && elems_in(&c->types[c->send.type], chunk_room(c)) > 0;
 }
@@ -304,7 +304,7 @@ bool sk_hier_reduces_in_epochs(const sk_call *c)
 int64_t sk_hier_chunk_elems(const sk_call *c)
 {
     const sk_type *t = &c->types[c->send.type];
-    if (sk_hier_reduces_in_epochs(c))
+    if (sk_hier_reduces_in_shm(c))
         return elems_in(t, chunk_room(c));
     int64_t n = t->size > 0 ? SK_HIER_CHUNK / t->size : sk_call_elems(c);
     return n > 0 ? n : 1;
@@ -332,15 +332,15 @@ static int64_t elems(const sk_call *c, sk_span s)
 static void reduce_by_messages(sk_hier *l, sk_span in, sk_span to)
 {
     const sk_call *c = l->c;
-    sk_parts from = sk_parts_even(c, in, l->k, c->types[in.type].size);
-    sk_parts result = sk_parts_even(c, to, l->k, c->types[in.type].size);
-    for (int j = 0; j < l->k; j++) {
+    sk_parts from = sk_parts_even(c, in, l->nleaders, c->types[in.type].size);
+    sk_parts result = sk_parts_even(c, to, l->nleaders, c->types[in.type].size);
+    for (int j = 0; j < l->nleaders; j++) {
         sk_span part = sk_parts_range(&from, j, j + 1);
         sk_call call = sk_sub_reduction(c, SK_REDUCE, &l->local_ranks, elems(c, part));
         call.root = sk_hier_leader(l, l->node, j);
-        call.in_place = j == l->mine && in.buf == to.buf && in.off == to.off;
+        call.in_place = j == l->leader && in.buf == to.buf && in.off == to.off;
         sk_hier_node_run(l, &call, &l->local_ranks, part,
-                         j == l->mine ? sk_parts_range(&result, j, j + 1) : part);
+                         j == l->leader ? sk_parts_range(&result, j, j + 1) : part);
     }
 }
 
@@ -351,16 +351,18 @@ static void share_out(sk_hier *l, sk_span slot, int64_t n, sk_span to)
     int epoch = sk_epoch(l->s, sk_slot_room(&c->types[slot.type], n), true);
     sk_span common = sk_slot_typed(c->types, slot.type, epoch, 0, n);
     common.buf = sk_common(epoch, 0, 0).buf;
-    sk_parts from = sk_parts_even(c, slot, l->q, size), sums = sk_parts_even(c, common, l->q, size);
-    sk_fold_local(l->s, 0, l->q, sk_parts_range(&from, l->me, l->me + 1),
-                  sk_parts_range(&sums, l->me, l->me + 1));
+    sk_parts from = sk_parts_even(c, slot, l->nlocal, size),
+             sums = sk_parts_even(c, common, l->nlocal, size);
+    sk_fold_local(l->s, 0, l->nlocal, sk_parts_range(&from, l->local_rank, l->local_rank + 1),
+                  sk_parts_range(&sums, l->local_rank, l->local_rank + 1));
     sk_hier_fence(l);
     sk_post(l->s, epoch);
-    if (l->mine < 0)
+    if (l->leader < 0)
         return;
-    sk_parts sum = sk_parts_even(c, common, l->k, size), mine = sk_parts_even(c, to, l->k, size);
-    sk_take(l->s, c->rank, sk_parts_range(&sum, l->mine, l->mine + 1),
-            sk_parts_range(&mine, l->mine, l->mine + 1));
+    sk_parts sum = sk_parts_even(c, common, l->nleaders, size),
+             mine = sk_parts_even(c, to, l->nleaders, size);
+    sk_take(l->s, c->rank, sk_parts_range(&sum, l->leader, l->leader + 1),
+            sk_parts_range(&mine, l->leader, l->leader + 1));
 }
 
 static void reduce_by_epochs(sk_hier *l, sk_span in, int64_t n, sk_span to)
@@ -372,22 +374,22 @@ static void reduce_by_epochs(sk_hier *l, sk_span in, int64_t n, sk_span to)
     sk_copy(l->s, in, slot);
     sk_hier_fence(l);
     sk_post(l->s, epoch);
-    if (in.len >= SHARE_FROM && l->q > l->k) {
+    if (in.len >= SK_HIER_REDUCE_SPLIT && l->nlocal > l->nleaders) {
         share_out(l, slot, n, to);
-    } else if (l->mine >= 0) {
-        sk_parts from = sk_parts_even(c, slot, l->k, t->size);
-        sk_parts mine = sk_parts_even(c, to, l->k, t->size);
-        sk_fold_local(l->s, 0, l->q, sk_parts_range(&from, l->mine, l->mine + 1),
-                      sk_parts_range(&mine, l->mine, l->mine + 1));
+    } else if (l->leader >= 0) {
+        sk_parts from = sk_parts_even(c, slot, l->nleaders, t->size);
+        sk_parts mine = sk_parts_even(c, to, l->nleaders, t->size);
+        sk_fold_local(l->s, 0, l->nlocal, sk_parts_range(&from, l->leader, l->leader + 1),
+                      sk_parts_range(&mine, l->leader, l->leader + 1));
     }
 }
 
 void sk_hier_node_reduce(sk_hier *l, int64_t first, int64_t n, sk_span to)
 {
     sk_span in = sk_send_elems(l->c, first, n);
-    if (l->q == 1)
+    if (l->nlocal == 1)
         sk_copy(l->s, in, to);
-    else if (l->epochs)
+    else if (l->in_shm)
         reduce_by_epochs(l, in, n, to);
     else
         reduce_by_messages(l, in, to);

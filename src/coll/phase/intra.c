@@ -44,13 +44,13 @@ sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block)
         return d;
     if (block <= most) {
         d.per = most / block;
-        d.nturns = pieces(n, d.per);
+        d.nepochs = pieces(n, d.per);
         return d;
     }
     int64_t even = sk_scratch_bytes(1, pieces(block, pieces(block, most))); /* whole cache lines */
     d.part = even < most ? even : most;
     d.cuts = pieces(block, d.part);
-    d.nturns = d.cuts * n;
+    d.nepochs = d.cuts * n;
     return d;
 }
 
@@ -232,7 +232,7 @@ static walk walk_of(sk_sched *s, const sk_cell_row *lane, const sk_cells *x, boo
 {
     walk w = {.lane = lane,
               .size = longest(x),
-              .intra = x->intra ? x->intra : INT64_MAX,
+              .intra = x->to_host ? x->to_host : INT64_MAX,
               .rewritten = rewritten};
     while (walk_on(&w))
         ;
@@ -311,7 +311,7 @@ static void send_long(sk_sched *s, walk *w)
 static void empty(sk_sched *s, walk *w, const sk_cells *x, const int *epoch)
 {
     for (; walk_on(w);) {
-        int64_t i = x->nslots > 1 ? x->cell - (w->i - 1) : 0;
+        int64_t i = x->ncells > 1 ? x->cell - (w->i - 1) : 0;
         if (is_long(w))
             (w->user.len > w->intra ? sk_recv : sk_recv_intra)(s, w->place, w->peer);
         else
@@ -326,7 +326,7 @@ void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span
     bool all = x->out.n > 0 && x->in.n > 0;
     int epoch[SK_CELL_SIZES] = {0}, nsizes = 0;
     for (; nsizes < SK_CELL_SIZES && x->size[nsizes]; nsizes++)
-        epoch[nsizes] = sk_epoch(s, x->nslots * x->size[nsizes], all);
+        epoch[nsizes] = sk_epoch(s, x->ncells * x->size[nsizes], all);
     walk out = walk_of(s, &x->out, x, all && c->in_place);
     walk in = walk_of(s, &x->in, x, false);
     copy_long(s, &out);

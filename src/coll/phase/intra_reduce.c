@@ -63,13 +63,13 @@ static int64_t elems_of_lines(const sk_call *c)
     return n;
 }
 
-sk_stretch sk_intra_part(const sk_call *c, int64_t n, int rank)
+sk_elem_range sk_intra_part(const sk_call *c, int64_t n, int rank)
 {
     int64_t unit = elems_of_lines(c), p = c->nranks;
     int64_t units = n / unit + (n % unit != 0), each = units / p, more = units % p;
     int64_t lo = (each * rank + (rank < more ? rank : more)) * unit;
     int64_t hi = lo + (each + (rank < more)) * unit;
-    return (sk_stretch){.lo = lo < n ? lo : n, .hi = hi < n ? hi : n};
+    return (sk_elem_range){.lo = lo < n ? lo : n, .hi = hi < n ? hi : n};
 }
 
 int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all)
@@ -84,7 +84,7 @@ int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all)
 
 static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
 {
-    sk_stretch part = sk_intra_part(c, n, c->rank);
+    sk_elem_range part = sk_intra_part(c, n, c->rank);
     if (part.lo < part.hi)
         sk_fold_local(s, 0, c->nranks,
                       sk_elems_cut(c, sk_elems_slot(c, from, 0, n), part.lo, part.hi - part.lo),

@@ -69,8 +69,8 @@ void sk_allgather_by_ring(sk_sched *s, const sk_team *t, const sk_parts *x)
     }
 }
 
-/* One level of recursive doubling: two neighbouring subtrees of `half` members put their data
- * together. Where n is no power of two the right one may have fewer members, or none. */
+/* One level of recursive doubling: two neighbouring subtrees of `half` members exchange their data.
+ * Where n is no power of two the right one may have fewer members, or none. */
 typedef struct level {
     sk_sched *s;
     const sk_team *t;
@@ -80,9 +80,8 @@ typedef struct level {
     sk_span left_data, right_data;
 } level;
 
-/* The members on the left that have no partner get the right side's data from those that have one,
- * in halving distances. Seen from the root of each subtree of 2^k members, the first `right` have
- * it. */
+/* The members on the left that have no partner get the right side's data from those that have one, in
+ * halving distances. In each subtree of 2^k members the first `right` have it. */
 static void correct(const level *v, bool lone)
 {
     int me = v->t->me;
@@ -100,8 +99,8 @@ static void correct(const level *v, bool lone)
 static void level_left(const level *v)
 {
     int partner = v->t->me + v->half;
-    /* A right side of one member has had its data from the start, so its partner takes it a round
-     * early and spreads it a round early: this keeps n = 2^k + 1 within 2k rounds. */
+    /* A right side of one member has its data from the start, so its partner receives it a round early
+     * and spreads it a round early: this keeps n = 2^k + 1 within 2k rounds. */
     bool lone = v->right == 1 && v->half > 1;
     bool early = lone && partner == v->middle;
     if (early)
@@ -234,12 +233,13 @@ int sk_ride_packet_of(sk_sched *s, const sk_blocks *r, int lo, int hi)
 int sk_ride_packet_any(sk_sched *s, const sk_tree *t)
 {
     int members = t->up.hi - t->up.lo;
-    return sk_packet(s, members, (int64_t)members * SK_RIDE_LIMIT);
+    return sk_packet(s, members, (int64_t)members * SK_TREE_PACKET_BLOCK);
 }
 
 int64_t sk_ride_scratch(const sk_call *c)
 {
-    return sk_scratch_bytes(1, sk_packet_bytes(c->nranks, (int64_t)c->nranks * SK_RIDE_LIMIT));
+    return sk_scratch_bytes(1,
+                            sk_packet_bytes(c->nranks, (int64_t)c->nranks * SK_TREE_PACKET_BLOCK));
 }
 
 /* ---- the message of a broadcast ---- */

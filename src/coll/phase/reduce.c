@@ -1,3 +1,4 @@
+/* reduce.c: the builders of reduce.h. */
 #include "coll/phase/reduce.h"
 
 #include "coll/phase/blocks.h"
@@ -81,7 +82,7 @@ int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n)
 
 sk_acc sk_acc_none(const sk_call *c, int64_t n, sk_span home)
 {
-    return (sk_acc){.c = c, .n = n, .room[0] = home, .ordered = c->ordered};
+    return (sk_acc){.c = c, .n = n, .buf[0] = home, .ordered = c->ordered};
 }
 
 sk_acc sk_acc_new(const sk_call *c, int64_t first, int64_t n, sk_span home)
@@ -99,7 +100,7 @@ sk_acc sk_acc_blocks(sk_sched *s, const sk_call *c)
     sk_acc a = sk_acc_new(c, 0, sk_call_elems(c), none);
     a.at = sk_blocks_input(s, c);
     if (c->rename) {
-        a.room[0] = a.at;
+        a.buf[0] = a.at;
         a.own = true;
         a.next = 1;
     }
@@ -108,16 +109,16 @@ sk_acc sk_acc_blocks(sk_sched *s, const sk_call *c)
 
 sk_span sk_acc_in(sk_sched *s, sk_acc *a)
 {
-    sk_span *room = &a->room[a->next];
-    if (!room->len)
-        *room = sk_scratch_typed(s, a->c->send.type, a->n);
-    return *room;
+    sk_span *buf = &a->buf[a->next];
+    if (!buf->len)
+        *buf = sk_scratch_typed(s, a->c->send.type, a->n);
+    return *buf;
 }
 
-/* The value is now in the room that was next. */
+/* The value is now in the buffer that was next. */
 static void move_on(sk_acc *a)
 {
-    a->at = a->room[a->next];
+    a->at = a->buf[a->next];
     a->next = !a->next;
     a->own = true;
 }
@@ -126,8 +127,8 @@ void sk_acc_ready(sk_sched *s, sk_acc *a, int64_t first, int64_t n, bool mine_le
 {
     if (a->own || mine_left || !a->ordered || !a->at.len)
         return;
-    sk_span room = sk_acc_in(s, a);
-    sk_copy(s, sk_elems_cut(a->c, a->at, first, n), sk_elems_cut(a->c, room, first, n));
+    sk_span to = sk_acc_in(s, a);
+    sk_copy(s, sk_elems_cut(a->c, a->at, first, n), sk_elems_cut(a->c, to, first, n));
     move_on(a);
 }
 
@@ -200,24 +201,24 @@ void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)
 
 /* ---- recursive halving and back ---- */
 
-typedef struct halving {
+typedef struct vector_halving {
     sk_sched *s;
     const sk_fold *f;
     sk_acc *a;
     int member, to;
     sk_span whole; /* where this member's parts are joined */
-} halving;
+} vector_halving;
 
-typedef struct range {
+typedef struct elem_run {
     int64_t first, n;
-} range;
+} elem_run;
 
-static sk_span cut(const halving *h, sk_span s, range r)
+static sk_span cut(const vector_halving *h, sk_span s, elem_run r)
 {
     return sk_elems_cut(h->a->c, s, r.first, r.n);
 }
 
-static void give_half(halving *h, int peer, range keep, range give, bool mine_left)
+static void give_half(vector_halving *h, int peer, elem_run keep, elem_run give, bool mine_left)
 {
     sk_span from = h->a->at;
     sk_acc_ready(h->s, h->a, keep.first, keep.n, mine_left);
@@ -229,7 +230,7 @@ static void give_half(halving *h, int peer, range keep, range give, bool mine_le
 }
 
 /* Towards one member: whoever differs from it in this bit sends all it has, and is done. */
-static void join_half(halving *h, int peer, range keep, range give, int bit)
+static void join_half(vector_halving *h, int peer, elem_run keep, elem_run give, int bit)
 {
     int off = h->to < 0 ? 0 : h->member ^ h->to;
     if (off >= 2 * bit)
@@ -241,7 +242,7 @@ static void join_half(halving *h, int peer, range keep, range give, int bit)
     sk_fence(h->s);
 }
 
-static void halve(halving *h, int bit, range all)
+static void halve(vector_halving *h, int bit, elem_run all)
 {
     if (bit == h->f->q) {
         h->whole = h->a->at;
@@ -254,8 +255,8 @@ static void halve(halving *h, int bit, range all)
     }
     bool low = !(h->member & bit);
     int peer = sk_fold_rank(h->f, h->member ^ bit);
-    range lower = {all.first, all.n / 2}, upper = {all.first + all.n / 2, all.n - all.n / 2};
-    range keep = low ? lower : upper, give = low ? upper : lower;
+    elem_run lower = {all.first, all.n / 2}, upper = {all.first + all.n / 2, all.n - all.n / 2};
+    elem_run keep = low ? lower : upper, give = low ? upper : lower;
     give_half(h, peer, keep, give, low);
     halve(h, 2 * bit, keep);
     join_half(h, peer, keep, give, bit);
@@ -277,8 +278,8 @@ void sk_halve_and_join(sk_sched *s, const sk_fold *f, sk_acc *a, int to)
     int member = sk_fold_member(f, a->c->rank);
     if (member < 0)
         return;
-    halving h = {.s = s, .f = f, .a = a, .member = member, .to = to};
-    halve(&h, 1, (range){0, a->n});
+    vector_halving h = {.s = s, .f = f, .a = a, .member = member, .to = to};
+    halve(&h, 1, (elem_run){0, a->n});
 }
 
 /* ---- prefixes ---- */

@@ -23,21 +23,21 @@ sk_side sk_sub_side(const sk_call *c, sk_span s)
     return (sk_side){.count = s.len / t->size, .type = s.type};
 }
 
-const sk_algo *sk_sub_choose(const sk_call *call)
+static const sk_algo *choose(const sk_call *call)
 {
     return call->chooser ? call->chooser->choose(call->chooser, call) : NULL;
 }
 
 int64_t sk_sub_scratch(const sk_call *call)
 {
-    const sk_algo *a = sk_sub_choose(call);
+    const sk_algo *a = choose(call);
     return a && a->scratch ? a->scratch(call) : 0;
 }
 
 void sk_sub_start(sk_sub *in, sk_sched *s, const sk_call *call, const sk_team *t, sk_span send,
                   sk_span recv)
 {
-    const sk_algo *a = sk_sub_choose(call);
+    const sk_algo *a = choose(call);
     sk_status st = a ? sk_algo_build(a, call, &in->sched) : SK_BADARG;
     if (st != SK_OK) {
         sk_sched_fail(s, st);

@@ -35,7 +35,7 @@ static void build_slots(sk_sched *s, const sk_call *c, const sk_chunking *deal)
         sk_others_make_copy(s, &from, false);
     }
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nturns; k++) {
+    for (int64_t k = 0; k < deal->nepochs; k++) {
         sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, true);
         sk_span part = part_of(c, mine, h);

@@ -26,11 +26,11 @@ static void build(sk_sched *s, const sk_call *c)
     sk_others to = sk_others_of(c, SK_SEND, c->rank), from = sk_others_of(c, SK_RECV, c->rank);
     if (deal.cuts > 1)
         sk_others_make_copy(s, &from, false);
-    if (deal.cuts > 1 || (c->in_place && deal.nturns > 1))
+    if (deal.cuts > 1 || (c->in_place && deal.nepochs > 1))
         sk_others_make_copy(s, &to, c->in_place);
     sk_others_pack(s, &to);
     sk_fence(s);
-    for (int64_t k = 0; k < deal.nturns; k++) {
+    for (int64_t k = 0; k < deal.nepochs; k++) {
         sk_chunk h = sk_chunking_get(&deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, true);
         sk_others_fill(s, &to, &deal, h, epoch);
@@ -48,7 +48,7 @@ static void build(sk_sched *s, const sk_call *c)
 static int64_t scratch(const sk_call *c)
 {
     sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
-    int64_t copies = deal.cuts > 1 ? 2 : c->in_place && deal.nturns > 1;
+    int64_t copies = deal.cuts > 1 ? 2 : c->in_place && deal.nepochs > 1;
     return sk_intra_scratch(copies * deal.n, deal.block);
 }
 

@@ -6,9 +6,6 @@
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-/* Slots, of all blocks of a rank: with more, one copy is better, by the host if not in place. */
-enum { NEAR = 48 };
-
 static int64_t cell_size(const sk_call *c)
 {
     return sk_cell_size(c, c->nranks - 1, SK_INTRA_CELL);
@@ -22,8 +19,8 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     int me = c->rank, n = c->nranks - 1;
-    sk_cells x = {.nslots = n, .cell = n - 1, .size = {cell_size(c)}};
-    x.intra = c->direct ? 0 : NEAR * c->slot_bytes / n;
+    sk_cells x = {.ncells = n, .cell = n - 1, .size = {cell_size(c)}};
+    x.to_host = c->direct ? 0 : SK_INTRA_TO_HOST * c->slot_bytes / n;
     x.out = (sk_cell_row){.row = sk_others_of(c, SK_SEND, me).row, .n = n, .first = me + 1};
     x.in = (sk_cell_row){.row = sk_others_of(c, SK_RECV, me).row, .n = n, .first = me + 1};
     sk_cells_exchange(s, c, &x, sk_send_block(c, me), sk_recv_block(c, me));

@@ -16,7 +16,7 @@ static void build(sk_sched *s, const sk_call *c)
     if (root)
         sk_copy(s, user, message);
     sk_fence(s);
-    for (int64_t k = 0; k < deal.nturns; k++) {
+    for (int64_t k = 0; k < deal.nepochs; k++) {
         sk_chunk h = sk_chunking_get(&deal, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_span part = sk_span_cut(c->types, message, h.from, h.len),

@@ -31,7 +31,7 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
     if (deal->cuts > 1)
         sk_others_make_copy(s, &from, false);
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
-    for (int64_t k = 0; k < deal->nturns; k++) {
+    for (int64_t k = 0; k < deal->nepochs; k++) {
         sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, false);
         for (int i = 0; i < from.n; i++)
@@ -47,7 +47,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
     sk_span user = sk_send_block(c, 0),
             place = deal->cuts > 1 ? sk_intra_contiguous(s, c, user) : user;
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nturns; k++) {
+    for (int64_t k = 0; k < deal->nepochs; k++) {
         sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_slot(epoch, 0, h.len));

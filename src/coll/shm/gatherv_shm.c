@@ -21,7 +21,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    sk_cells x = {.nslots = 1, .size = {SK_INTRA_INLINE, cell_size(c)}};
+    sk_cells x = {.ncells = 1, .size = {SK_INTRA_INLINE, cell_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.in = (sk_cell_row){.row = from.row, .n = from.n, .first = c->root + 1};

@@ -50,22 +50,22 @@ typedef struct chunk {
     int in, out;      /* epochs */
 } chunk;
 
-static sk_stretch part_of(const chunk *k, int rank)
+static sk_elem_range part_of(const chunk *k, int rank)
 {
     int64_t lo = rank * k->part, hi = lo + k->part;
-    return (sk_stretch){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
+    return (sk_elem_range){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
 }
 
 /* In my slot of the epoch `out`: the prefix up to and with rank i, of the part of `rank`. */
 static sk_span prefix(const sk_call *c, const chunk *k, int i, int rank)
 {
-    sk_stretch x = part_of(k, rank);
+    sk_elem_range x = part_of(k, rank);
     return sk_elems_slot(c, k->out, i * k->step, x.hi - x.lo);
 }
 
 static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
 {
-    sk_stretch x = part_of(k, c->rank);
+    sk_elem_range x = part_of(k, c->rank);
     sk_span in = sk_elems_cut(c, sk_elems_slot(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
     sk_intra_await_all(s, c, k->in);
     for (int i = 0; i < givers(c); i++)
@@ -86,7 +86,7 @@ static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
     sk_intra_await_all(s, c, k->out);
     for (int i = 0; i < c->nranks; i++) {
         int from = (c->rank + i) % c->nranks;
-        sk_stretch x = part_of(k, from);
+        sk_elem_range x = part_of(k, from);
         sk_take(s, from, prefix(c, k, below(c) - 1, from),
                 sk_recv_elems(c, k->first + x.lo, x.hi - x.lo));
     }

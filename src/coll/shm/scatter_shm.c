@@ -16,7 +16,7 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
         sk_others_make_copy(s, &to, false);
     sk_others_pack(s, &to);
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nturns; k++) {
+    for (int64_t k = 0; k < deal->nepochs; k++) {
         sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
         sk_others_fill(s, &to, deal, h, epoch);
@@ -32,7 +32,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
     int me = sk_others_find(&all, c->rank);
     sk_span user = sk_recv_block(c, 0);
     sk_span place = deal->cuts > 1 ? sk_contiguous_place(s, c, user) : user;
-    for (int64_t k = 0; k < deal->nturns; k++) {
+    for (int64_t k = 0; k < deal->nepochs; k++) {
         sk_chunk h = sk_chunking_get(deal, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
         if (h.lo <= me && me < h.hi)

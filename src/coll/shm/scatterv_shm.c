@@ -37,7 +37,7 @@ static bool fits(const sk_call *c)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    sk_cells x = {.nslots = to.n, .size = {tiny_size(to.n), short_size(c), cell_size(c)}};
+    sk_cells x = {.ncells = to.n, .size = {tiny_size(to.n), short_size(c), cell_size(c)}};
     sk_span none = {0};
     if (c->rank == c->root) {
         x.out = (sk_cell_row){.row = to.row, .n = to.n, .first = c->root + 1};
