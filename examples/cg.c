@@ -2,10 +2,10 @@
  * program.
  *
  * The grid has size x size inner points and a five-point stencil. Its points are numbered row by
- * row and cut into one block per rank. Rank 0 makes up a solution, computes the right-hand side
- * from it and hands out the blocks; in the end the blocks are compared with it. Each step needs the
- * whole search direction (MPI_Allgatherv) and two dot products: one at once (MPI_Allreduce), one
- * while the solution is updated (MPI_Iallreduce).
+ * row and divided into one block per rank. Rank 0 makes up a solution, computes the right-hand side
+ * from it and scatters the blocks; in the end the result is compared with the solution. Each
+ * iteration needs the whole search direction (MPI_Allgatherv) and two dot products: one blocking
+ * (MPI_Allreduce), one while the solution is updated (MPI_Iallreduce).
  *
  *   mpicc cg.c -o cg -lm && mpirun -n 4 ./cg 128 */
 #include <errno.h>
@@ -36,7 +36,7 @@ struct grid {
     int size, points; /* inner points in a row, and in all */
     int rank, ranks;
     int first, mine;      /* this rank's block */
-    int *counts, *starts; /* everybody's */
+    int *counts, *starts; /* of all ranks */
 };
 
 static void *get(size_t count, size_t bytes)
@@ -88,7 +88,7 @@ static struct grid grid_new(int size)
     g.starts = get((size_t)g.ranks, sizeof(int));
     COLLECTIVE(MPI_Exscan(&g.mine, &g.first, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     if (g.rank == 0)
-        g.first = 0; /* MPI_Exscan leaves rank 0's result alone */
+        g.first = 0; /* MPI_Exscan does not set it at rank 0 */
     COLLECTIVE(MPI_Allgather(&g.mine, 1, MPI_INT, g.counts, 1, MPI_INT, MPI_COMM_WORLD));
     COLLECTIVE(MPI_Allgather(&g.first, 1, MPI_INT, g.starts, 1, MPI_INT, MPI_COMM_WORLD));
     return g;
@@ -126,7 +126,7 @@ static double dot(const double *a, const double *b, int n)
     return sum;
 }
 
-/* A rough solution: a smooth one would be found in too few steps to be a test. */
+/* A rough solution. A smooth one would converge in too few iterations for a test. */
 static double exact(int i)
 {
     uint32_t h = (uint32_t)(i + 1) * 2654435761u;
@@ -136,8 +136,8 @@ static double exact(int i)
     return h / 4294967296.0;
 }
 
-/* This rank's block of the right-hand side. */
-static double *hand_out(const struct grid *g)
+/* Scatters the right-hand side; returns this rank's block. */
+static double *scatter_rhs(const struct grid *g)
 {
     double *b = get((size_t)g->mine, sizeof *b), *all = NULL;
     if (g->rank == 0) {
@@ -154,8 +154,8 @@ static double *hand_out(const struct grid *g)
     return b;
 }
 
-/* Solve for x, which is zero at first; r is the right-hand side at first, then the residual.
- * Returns the iterations done; *residual is relative. */
+/* Solves for x, which starts at zero; r is the right-hand side on entry, then the residual. Returns
+ * the number of iterations; *residual is relative. */
 static int solve(const struct grid *g, const struct job *j, double *x, double *r, double *residual)
 {
     int n = g->mine, iterations = 0;
@@ -201,7 +201,7 @@ static double largest(double value)
     return most;
 }
 
-/* One number for the whole solution, on rank 0: the same blocks give the same number. */
+/* A weighted sum of the whole solution, on rank 0. */
 static double checksum(const struct grid *g, const double *x)
 {
     double sum = 0, *all = g->rank == 0 ? get((size_t)g->points, sizeof *all) : NULL;
@@ -216,11 +216,11 @@ static double checksum(const struct grid *g, const double *x)
 static int run(const struct job *j)
 {
     double residual, error = 0;
-    MPI_Barrier(MPI_COMM_WORLD); /* all start the clock together */
+    MPI_Barrier(MPI_COMM_WORLD); /* all ranks start the clock together */
     double start = MPI_Wtime();
     collective_time = 0;
     struct grid g = grid_new(j->size);
-    double *x = get((size_t)g.mine, sizeof *x), *r = hand_out(&g);
+    double *x = get((size_t)g.mine, sizeof *x), *r = scatter_rhs(&g);
     int iterations = solve(&g, j, x, r, &residual);
     for (int i = 0; i < g.mine; i++)
         error = fmax(error, fabs(x[i] - exact(g.first + i)));

@@ -14,7 +14,7 @@ enum { MAX_ROWS = 100000 };
 
 typedef struct sampler {
     uint64_t state;   /* of the random numbers */
-    int64_t draw, of; /* still to be drawn, of so many places to come */
+    int64_t draw, of; /* still to be drawn, among this many remaining entries */
 } sampler;
 
 /* SplitMix64. */
@@ -50,7 +50,7 @@ static void head(const char *symmetry, int64_t n, int64_t entries)
            (long long)entries);
 }
 
-/* Places no further than `half` from the diagonal. */
+/* Entries at most `half` away from the diagonal. */
 static int64_t in_band(int64_t n, int64_t half)
 {
     return n * n - (n - half) * (n - half - 1);
@@ -67,7 +67,7 @@ static void make_general(int64_t n, int64_t nnz, int64_t half, uint64_t seed)
     }
 }
 
-/* About every second place of the band is taken. */
+/* About every second entry of the band is used. */
 static void make_banded(int64_t n, int64_t nnz, uint64_t seed)
 {
     int64_t half = 0;

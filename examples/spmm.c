@@ -1,10 +1,10 @@
 /* spmm.c: a sparse matrix times a dense one, Z = X * Y, an ordinary MPI program.
  *
- * X is read from a Matrix Market file. All three matrices are cut into blocks of rows, one per
- * rank. To multiply its rows of X, a rank needs the rows of Y that its nonzeros meet; the ranks
- * that own those become its neighbours in a graph, and MPI_Neighbor_allgather brings their blocks
- * (as in section VII-C of the paper on distance halving). Y is a formula, a new one in each
- * repetition, so every rank can check its rows of Z against it.
+ * X is read from a Matrix Market file. All three matrices are divided into blocks of rows, one per
+ * rank. To multiply its rows of X, a rank needs the rows of Y in the columns of its nonzeros. The
+ * ranks that own these rows become its neighbours in a graph, and MPI_Neighbor_allgather gathers
+ * their blocks (as in section VII-C of the paper on distance halving). Y is a formula, a new one in
+ * each repetition, so every rank can check its rows of Z against it.
  *
  *   mpicc -Isrc -I. -D_GNU_SOURCE examples/spmm.c lab/graph/mtx*.c -o spmm -lm
  *   mpirun -n 4 ./spmm matrix.mtx 8 */
@@ -36,7 +36,7 @@ typedef struct part {
     MPI_Comm graph;
     int nsources, ntargets;
     double *y;      /* blocks of Y: mine, then those of my sources */
-    double **meets; /* of each nonzero: the row of Y that it meets */
+    double **y_row; /* of each nonzero: the row of Y that it is multiplied with */
     double *z;
 } part;
 
@@ -50,7 +50,7 @@ static void *get(size_t count, size_t bytes)
     return p;
 }
 
-/* Rows are dealt out as evenly as can be, the longer blocks first. */
+/* Rows are distributed as evenly as possible, the longer blocks first. */
 static int first_row(int n, int ranks, int rank)
 {
     return rank * (n / ranks) + (rank < n % ranks ? rank : n % ranks);
@@ -75,7 +75,7 @@ static int read_number(const char *text, int most, int *value)
     return end != text && !*end && number >= 1 && number <= most;
 }
 
-/* On rank 0. */
+/* Reads the arguments and the file, on rank 0. */
 static job read_job(int argc, char **argv, sk_mtx *x)
 {
     job j = {.width = 8, .repeats = 10};
@@ -109,8 +109,8 @@ static job read_job(int argc, char **argv, sk_mtx *x)
     return j;
 }
 
-/* Rank 0 hands out the lengths of the rows and their entries. */
-static void deal(part *p, const sk_mtx *x)
+/* Rank 0 scatters the lengths of the rows and their entries. */
+static void distribute(part *p, const sk_mtx *x)
 {
     int *rows = get((size_t)p->ranks, sizeof *rows), *row_at = get((size_t)p->ranks, sizeof *rows);
     int *nnz = get((size_t)p->ranks, sizeof *nnz), *nnz_at = get((size_t)p->ranks, sizeof *nnz);
@@ -146,14 +146,14 @@ static void deal(part *p, const sk_mtx *x)
     free(length);
 }
 
-/* My sources own the columns of my nonzeros. How many nonzeros meet their rows is the weight of the
- * edge, and how they learn that they are needed. */
+/* My sources own the rows of Y in the columns of my nonzeros. The number of these nonzeros is the
+ * weight of the edge. An alltoall of the weights tells each rank its targets. */
 static void connect_ranks(part *p)
 {
     size_t ranks = (size_t)p->ranks, block = (size_t)p->most * (size_t)p->width;
     int *needs = get(ranks, sizeof *needs), *needed = get(ranks, sizeof *needed);
     int *sources = get(ranks, sizeof *sources), *targets = get(ranks, sizeof *targets);
-    int *place = get(ranks, sizeof *place); /* of a rank's block in p->y; mine is the first */
+    int *index = get(ranks, sizeof *index); /* of a rank's block in p->y; mine is the first */
     for (int i = 0; i < p->nnz; i++)
         needs[owner(p->n, p->ranks, p->col[i])]++;
     needs[p->rank] = 0;
@@ -162,7 +162,7 @@ static void connect_ranks(part *p)
         if (needs[r]) {
             sources[p->nsources] = r;
             needs[p->nsources++] = needs[r];
-            place[r] = p->nsources;
+            index[r] = p->nsources;
         }
         if (needed[r]) {
             targets[p->ntargets] = r;
@@ -174,17 +174,17 @@ static void connect_ranks(part *p)
 
     p->y = get((size_t)(p->nsources + 1) * block, sizeof *p->y);
     p->z = get((size_t)p->mine * (size_t)p->width, sizeof *p->z);
-    p->meets = get((size_t)p->nnz, sizeof *p->meets);
+    p->y_row = get((size_t)p->nnz, sizeof *p->y_row);
     for (int i = 0; i < p->nnz; i++) {
         int from = owner(p->n, p->ranks, p->col[i]);
         int row = p->col[i] - first_row(p->n, p->ranks, from);
-        p->meets[i] = p->y + (size_t)place[from] * block + (size_t)row * (size_t)p->width;
+        p->y_row[i] = p->y + (size_t)index[from] * block + (size_t)row * (size_t)p->width;
     }
     free(needs);
     free(needed);
     free(sources);
     free(targets);
-    free(place);
+    free(index);
 }
 
 static void fill(part *p, int repeat)
@@ -197,7 +197,7 @@ static void fill(part *p, int repeat)
 static void multiply(part *p)
 {
     const double *val = p->val;
-    double *const *y = p->meets;
+    double *const *y = p->y_row;
     double *z = p->z;
     for (int i = 0; i < p->mine; i++, z += p->width) {
         memset(z, 0, (size_t)p->width * sizeof *z);
@@ -207,7 +207,7 @@ static void multiply(part *p)
     }
 }
 
-/* How many of my values are not what the formula gives. */
+/* The number of my values that differ from the formula. */
 static int count_wrong(const part *p, int repeat)
 {
     int wrong = 0;
@@ -225,7 +225,7 @@ static int count_wrong(const part *p, int repeat)
     return wrong;
 }
 
-/* Added up by rank 0, row after row: the same number for any count of ranks. */
+/* Rank 0 adds row after row, so that the sum does not depend on the number of ranks. */
 static double checksum(const part *p)
 {
     int *rows = get((size_t)p->ranks, sizeof *rows), *at = get((size_t)p->ranks, sizeof *at);
@@ -254,7 +254,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the slowest rank in each repetition. */
+/* The median over the repetitions of the time of the slowest rank. */
 static double median(double *seconds, int n)
 {
     MPI_Allreduce(MPI_IN_PLACE, seconds, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -274,7 +274,7 @@ static void print_neighbours(const part *p)
     }
 }
 
-/* Multiply again and again. How many values were wrong on all ranks. */
+/* Multiplies `repeats` times. Returns the number of wrong values on all ranks. */
 static int run(part *p, int repeats, double *gather, double *product)
 {
     int block = p->most * p->width, wrong = 0;
@@ -299,7 +299,7 @@ static int solve(const job *j, const sk_mtx *x)
     double *product = get((size_t)j->repeats, sizeof *product);
     MPI_Comm_rank(MPI_COMM_WORLD, &p.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &p.ranks);
-    deal(&p, x);
+    distribute(&p, x);
     connect_ranks(&p);
     if (p.rank == 0) {
         printf("ranks          %d\n", p.ranks);
@@ -324,7 +324,7 @@ static int solve(const job *j, const sk_mtx *x)
     free(p.val);
     free(p.y);
     free(p.z);
-    free(p.meets);
+    free(p.y_row);
     free(gather);
     free(product);
     return wrong != 0;

@@ -71,7 +71,7 @@ int work(void) { int x; return MPI_Initialized(&x); }' >work.c
     shows "$f: mpi_behind_a_library_path" "$opt" env LD_LIBRARY_PATH="$tmp/deep.$f" \
         "$skein" run --lib lib --dry-run $run -n 1 ./deep.$f.env
 
-    # mpi4py by its place, and by asking an interpreter.
+    # mpi4py by its path, and by asking an interpreter.
     mkdir -p py.$f/mpi4py asked.$f/mpi4py
     mpicc.$f -shared -fPIC work.c -o py.$f/mpi4py/MPI.cpython.so
     cp py.$f/mpi4py/MPI.cpython.so asked.$f/mpi4py/MPI.cpython.so
