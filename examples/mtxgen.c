@@ -81,8 +81,8 @@ static void make_random(int64_t n, int64_t nnz, uint64_t seed)
     make_general(n, nnz, n - 1, seed);
 }
 
-/* The diagonal as far as nonzeros go (one less where their number asks for it), and below it half
- * of the rest: the other half is its mirror. */
+/* Fills the diagonal as far as the nonzeros suffice (one less where the rest would be odd), and below
+ * it half of the rest. The other half is its mirror image. */
 static void make_symmetric(int64_t n, int64_t nnz, uint64_t seed)
 {
     int64_t diagonal = nnz < n ? nnz : n;
