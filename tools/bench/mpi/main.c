@@ -16,7 +16,7 @@ typedef struct bench_args {
     char *colls, *bytes;       /* separated by commas */
     const char *graph;         /* of neighbourhood collectives, or NULL */
     sk_neighbors neighborhood; /* made of it */
-    sk_measure measure;
+    sk_measurement measure;
     bool plain; /* the host against itself */
 } bench_args;
 

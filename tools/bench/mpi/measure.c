@@ -68,7 +68,7 @@ static bool decide_at_0(bool at_rank_0)
 
 /* Seconds of one call of each side together: the best seen, because on a shared machine one
  * interruption would otherwise shrink the whole measurement. Slow calls get fewer warm-up calls. */
-static double warm_up(const sk_case *c, const sk_measure *m)
+static double warm_up(const sk_case *c, const sk_measurement *m)
 {
     double begin = sk_clock_now(m->clock), pair = DBL_MAX;
     for (int done = 0, chunk = 1; done < m->warmup; done += chunk) {
@@ -103,7 +103,7 @@ static int first_side(int round, int i)
 enum { ENTRY, EXIT, LATE, PER_CALL }; /* the record of a single call */
 
 /* `c` NULL: a call that does nothing. */
-static void time_one(const sk_case *c, const sk_measure *m, bool host, double t[PER_CALL])
+static void time_one(const sk_case *c, const sk_measurement *m, bool host, double t[PER_CALL])
 {
     double moment;
     t[LATE] = !sk_start_together(m->clock, m->start, &moment);
@@ -128,7 +128,7 @@ static double span_us(const double *t)
     return 1e6 * (t[ENTRY] + t[EXIT]);
 }
 
-double sk_measure_empty(const sk_measure *m)
+double sk_measure_empty(const sk_measurement *m)
 {
     enum { TIMES = 50 };
     double times[PER_CALL * TIMES], span[TIMES];
@@ -143,7 +143,7 @@ double sk_measure_empty(const sk_measure *m)
 /* Times single calls: their makespans in us, at rank 0, and how many there are of each side.
  * `times` has SIDES * PER_CALL * n entries, `span` n per side. A call that a rank started late is
  * left out, unless all calls were late. */
-static void time_singles(const sk_case *c, const sk_measure *m, int n, int round, double *times,
+static void time_singles(const sk_case *c, const sk_measurement *m, int n, int round, double *times,
                          double *span[SIDES], int count[SIDES])
 {
     for (int i = 0; i < n; i++)
@@ -163,7 +163,7 @@ static void time_singles(const sk_case *c, const sk_measure *m, int n, int round
     }
 }
 
-static double time_train(const sk_case *c, const sk_measure *m, int n, bool host)
+static double time_train(const sk_case *c, const sk_measurement *m, int n, bool host)
 {
     double t[2], all[2] = {0, 0}, moment;
     sk_start_together(m->clock, m->start, &moment);
@@ -183,7 +183,7 @@ typedef struct round_plan {
 /* Times trains of calls: us per call, at rank 0. The order is A B B A A B B A, and the next time
  * reversed: what a train leaves behind (in the scheduler, in unexpected queues) affects both sides
  * alike. */
-static void time_trains(const sk_case *c, const sk_measure *m, round_plan plan, int round,
+static void time_trains(const sk_case *c, const sk_measurement *m, round_plan plan, int round,
                         double us[SIDES])
 {
     double each[SIDES][MAX_TRAINS];
@@ -204,7 +204,7 @@ static int clamp(double x, int lo, int hi)
 /* How many calls fit into a round: half of its time for single calls with their barriers, half for
  * trains. There are several trains, because their median survives an interruption, but not at the
  * cost of their length: a train of GOOD_TRAIN_US is made even where it takes more than its time. */
-static round_plan plan_round(const sk_case *c, const sk_measure *m, double pair, double *times,
+static round_plan plan_round(const sk_case *c, const sk_measurement *m, double pair, double *times,
                              double *span[SIDES])
 {
     double share = 0.75 * m->budget / m->rounds / 2, single_pair = DBL_MAX;
@@ -244,7 +244,7 @@ static sk_timing summary(time_series *s, int rounds)
                        .ratio = sk_spread_of(s->ratio, rounds)};
 }
 
-static void time_rounds(const sk_case *c, const sk_measure *m, double *buffer, sk_point *out)
+static void time_rounds(const sk_case *c, const sk_measurement *m, double *buffer, sk_point *out)
 {
     size_t r = (size_t)m->rounds;
     time_series makespan = {{buffer, buffer + r}, buffer + 2 * r},
@@ -274,7 +274,7 @@ static void time_rounds(const sk_case *c, const sk_measure *m, double *buffer, s
     out->b2b = summary(&b2b, round);
 }
 
-bool sk_measure_point(const sk_case *c, const sk_measure *m, sk_point *out)
+bool sk_measure_point(const sk_case *c, const sk_measurement *m, sk_point *out)
 {
     char *keep = malloc(c->check_bytes + 1);
     double *buffer =
