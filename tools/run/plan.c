@@ -251,8 +251,8 @@ static int check_env(char *const *words, int n)
 static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
                       const sk_launch_line *l, sk_rank_env *env)
 {
-    const char *library;
-    sk_match_provider f;
+    const char *library = NULL;
+    sk_match_provider f = {0};
     bool with;
     if (check_library(a, mpi, o->lib, p, &library) != SK_RUN_OK)
         return SK_RUN_REFUSED;
