@@ -1,5 +1,5 @@
-/* Queues for collectives: when they are made, how many, and what searches then look at. Counts are
- * worked out by hand. */
+/* test_col.c: the queues for collectives: when they are made, how many, and what searches then
+ * traverse. The expected counts were worked out by hand. */
 #include "engine_harness.h"
 #include "match/engine/bin.h"
 
@@ -115,7 +115,7 @@ static void more_queues_make_a_level_and_fewer_do_not(void **state)
     harness_free(r);
 }
 
-/* A receive left behind in each place is found in the order of posting, though the profiling queue
+/* A receive left in each of these queues is found in the order of posting, though the profiling queue
  * is searched first. */
 static void oldest_wins_across_levels_and_the_profiling_queue(void **state)
 {

@@ -6,7 +6,7 @@
 
 enum { OPS = 1500000 };
 
-static void play(const op_mix *p, long ops, uint64_t seed)
+static void run_random(const op_mix *p, long ops, uint64_t seed)
 {
     engine_set *w = engine_set_new(ITEMS, &(sk_match_config){.nranks = p->sources, .theta = 20});
     assert_non_null(w);
@@ -26,8 +26,8 @@ static void every_engine_matches_as_list_does(void **state)
     const char *wanted = getenv("SKEIN_MATCH_OPS"), *seed = getenv("SKEIN_MATCH_SEED");
     long ops = wanted ? strtol(wanted, NULL, 10) : OPS;
     for (int i = 0; i < NMIXES; i++)
-        play(&op_mixes[i], ops / NMIXES,
-             (seed ? strtoull(seed, NULL, 10) : 1) * 2654435761U + (unsigned)i);
+        run_random(&op_mixes[i], ops / NMIXES,
+                   (seed ? strtoull(seed, NULL, 10) : 1) * 2654435761U + (unsigned)i);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* What a matcher promises beside the right matches: names, counts, the flat engine's constant
- * cost. */
+/* test_match_api.c: the interface of the matcher beside the matches: names, counts, and the constant
+ * cost of the engine `flat`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,8 +199,8 @@ static void flat_has_one_table_for_messages_whose_tags_differ(void **state)
     sk_matcher_free(m);
 }
 
-/* A queue that was long, is short and gets long again holds items that a table has known and
- * forgotten, while another one was in use. */
+/* A queue that was long, became short and is long again holds items that one table indexed and then
+ * dropped while another table was in use. */
 static void flat_finds_messages_of_a_queue_that_was_long_before(void **state)
 {
     (void)state;

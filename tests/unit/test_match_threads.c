@@ -27,7 +27,7 @@ static sk_match_item key(unsigned i)
     return (sk_match_item){.tag = i % KEYS, .source = i % 5};
 }
 
-static void met(sk_match_item *mine, sk_match_item *partner)
+static void note_match(sk_match_item *mine, sk_match_item *partner)
 {
     if (!partner)
         return;
@@ -48,8 +48,8 @@ static void *work(void *arg)
         if (i % 13 == 0)
             recv->item.ignore = UINT64_MAX;
         msg->item = key(i * 5 + w->number);
-        met(&recv->item, sk_matcher_post(w->matcher, &recv->item));
-        met(&msg->item, sk_matcher_deliver(w->matcher, &msg->item));
+        note_match(&recv->item, sk_matcher_post(w->matcher, &recv->item));
+        note_match(&msg->item, sk_matcher_deliver(w->matcher, &msg->item));
         if (i >= lag && i % 3 == 0) {
             thread_item *old = &w->recvs[i - lag];
             old->cancelled += sk_matcher_cancel(w->matcher, &old->item);

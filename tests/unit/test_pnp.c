@@ -1,5 +1,5 @@
-/* Queues for point-to-point partners: who gets one, when, and what searches then look at. Counts
- * are worked out by hand. */
+/* test_pnp.c: the queues of point-to-point partners: who gets one, when, and what searches then
+ * traverse. The expected counts were worked out by hand. */
 #include "engine_harness.h"
 
 static const sk_match_config ten = {.nranks = 1024, .theta = 10};

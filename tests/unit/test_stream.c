@@ -18,7 +18,7 @@ static sk_stream app(const char *name, uint32_t nranks, int steps)
     return s;
 }
 
-static sk_replay_result play(const sk_stream *s, const char *engine)
+static sk_replay_result replay(const sk_stream *s, const char *engine)
 {
     sk_replay *p;
     sk_replay_result result;
@@ -81,7 +81,7 @@ static void every_message_of_an_application_meets_its_receive(void **state)
     for (int i = 0; sk_app_get(i); i++)
         for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
             sk_stream s = app(sk_app_get(i)->name, ranks[k], 3);
-            sk_replay_result p = play(&s, "list");
+            sk_replay_result p = replay(&s, "list");
             assert_int_equal(2 * p.matches, s.n);
             assert_int_equal(p.stats.length[SK_POSTED] + p.stats.length[SK_UNEXPECTED], 0);
             for (size_t o = 0; o < s.n; o++) {
@@ -117,7 +117,7 @@ static void radix_has_short_queues(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         sk_stream s = app("radix", ranks[i], 0);
-        sk_replay_result p = play(&s, "list");
+        sk_replay_result p = replay(&s, "list");
         assert_in_range(p.stats.max_length[SK_POSTED], 2, 10);
         assert_in_range(p.stats.max_length[SK_UNEXPECTED], 2, 10);
         assert_true(sk_search_sums_of(&p.stats, true).searches * 50 <
@@ -130,7 +130,7 @@ static void nbody_is_mostly_point_to_point(void **state)
 {
     (void)state;
     sk_stream s = app("nbody", 512, 20);
-    sk_replay_result p = play(&s, "list");
+    sk_replay_result p = replay(&s, "list");
     assert_true(sk_search_sums_of(&p.stats, true).searches >
                 5 * sk_search_sums_of(&p.stats, false).searches);
     assert_true(p.stats.max_length[SK_POSTED] > 100);
@@ -141,7 +141,7 @@ static void miniamr_is_mostly_allreduce(void **state)
 {
     (void)state;
     sk_stream s = app("miniamr", 512, 40);
-    sk_replay_result p = play(&s, "list");
+    sk_replay_result p = replay(&s, "list");
     uint64_t all = sk_search_sums_of(&p.stats, true).searches +
                    sk_search_sums_of(&p.stats, false).searches,
              allreduce = 0;
@@ -158,7 +158,7 @@ static void fds_has_a_hot_rank(void **state)
     enum { RANKS = 512 };
     (void)state;
     sk_stream s = app("fds", RANKS, 5);
-    sk_replay_result p = play(&s, "list");
+    sk_replay_result p = replay(&s, "list");
     assert_true(p.stats.max_length[SK_POSTED] >= RANKS - 1);
     assert_true(p.stats.max_length[SK_UNEXPECTED] > RANKS);
     assert_true(sk_search_sums_of(&p.stats, true).traversals > 0);
@@ -171,7 +171,7 @@ static void col_pnp_searches_fds_forty_times_less(void **state)
     if (!there("col+pnp"))
         skip();
     sk_stream s = app("fds", 1024, 0);
-    sk_replay_result list = play(&s, "list"), own = play(&s, "col+pnp");
+    sk_replay_result list = replay(&s, "list"), own = replay(&s, "col+pnp");
     assert_true(traversals(&list.stats) >= 40 * traversals(&own.stats));
     sk_stream_free(&s);
 }
@@ -187,7 +187,7 @@ static void queues_stay_below_their_cap(void **state)
                 if (!there(engines[e]))
                     continue;
                 sk_stream s = app(sk_app_get(i)->name, ranks, 10);
-                sk_replay_result p = play(&s, engines[e]);
+                sk_replay_result p = replay(&s, engines[e]);
                 for (int side = 0; side < SK_NSIDES; side++)
                     assert_true((double)(p.stats.queues_coll[side] + p.stats.queues_p2p[side]) <=
                                 K * sqrt(ranks));
@@ -211,7 +211,7 @@ static void orders_are_what_they_are_called(void **state)
                               .seed = 1};
             assert_int_equal(sk_stream_synthetic(&w, &s), SK_OK);
             assert_int_equal(s.n, 2 * CYCLES * DEPTH);
-            sk_replay_result p = play(&s, "list");
+            sk_replay_result p = replay(&s, "list");
             assert_int_equal(p.matches, CYCLES * DEPTH);
             assert_int_equal(p.stats.max_length[first], DEPTH);
             assert_int_equal(p.stats.max_length[SK_NSIDES - 1 - first], 0);
@@ -249,7 +249,7 @@ static void wildcards_are_as_many_as_asked_for(void **state)
             }
             assert_in_range(wild, shares[i] * 50 * 9 / 10, shares[i] * 50 * 11 / 10);
             assert_int_equal(open, tag ? wild : 0);
-            sk_replay_result p = play(&s, "list");
+            sk_replay_result p = replay(&s, "list");
             assert_int_equal(p.matches, 5000);
             assert_agreed(&s);
             sk_stream_free(&s);

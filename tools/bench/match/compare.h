@@ -29,9 +29,8 @@ typedef struct sk_candidate {
 typedef struct sk_comparison {
     sk_match_config config;
     int rounds;
-    double limit; /* seconds for one run */
-    double
-        seconds; /* for the timed rounds of all engines; fewer rounds are made if they take longer */
+    double limit;   /* seconds for one run */
+    double seconds; /* for the timed rounds of all engines; it limits the number of rounds */
     sk_candidate c[SK_COMPARE_MAX];
     int n;
 } sk_comparison;
