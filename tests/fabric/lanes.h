@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "fabric/address.h"
+#include "fabric/proto/address.h"
 #include "fabric/lane/lane.h"
 
 enum { MAX_RANKS = 20, STEPS = 16 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/address.h"
-#include "fabric/packet.h"
+#include "fabric/proto/address.h"
+#include "fabric/proto/packet.h"
 #include "match/matcher.h"
 
 static const char *now;
@@ -21,8 +21,8 @@ static sk_packet good(int type)
 {
     sk_packet p = {.version = SK_PACKET_VERSION, .type = (uint8_t)type, .credit = 7};
     p.tag = 42;
-    p.token = 43;
-    p.answer = 44;
+    p.send_handle = 43;
+    p.recv_handle = 44;
     return p;
 }
 
@@ -30,7 +30,7 @@ static sk_status try_read(const sk_packet *p, size_t more, sk_packet *head, size
 {
     unsigned char bytes[sizeof *p + 64] = {0};
     const void *payload;
-    size_t len = sk_packet_head(p->type);
+    size_t len = sk_packet_header_size(p->type);
     memcpy(bytes, p, sizeof *p);
     memset(bytes + len, 9, more);
     sk_status st = sk_packet_read(bytes, len + more, head, &payload, paid);
@@ -43,17 +43,17 @@ static void heads_are_short_and_read_back(void)
 {
     sk_packet head;
     size_t paid;
-    CHECK(sk_packet_head(SK_PACKET_EAGER) <= 40 && sk_packet_head(SK_PACKET_CREDIT) <= 16);
-    CHECK(sk_packet_head(SK_PACKET_LAST) == 0 && sk_packet_head((sk_packet_type)-1) == 0);
+    CHECK(sk_packet_header_size(SK_PACKET_EAGER) <= 40 && sk_packet_header_size(SK_PACKET_CREDIT) <= 16);
+    CHECK(sk_packet_header_size(SK_PACKET_LAST) == 0 && sk_packet_header_size((sk_packet_type)-1) == 0);
     for (int t = SK_PACKET_EAGER; t < SK_PACKET_LAST; t++) {
         sk_packet p = good(t);
-        CHECK(sk_packet_head(t) > 0 && sk_packet_head(t) <= sizeof p);
+        CHECK(sk_packet_header_size(t) > 0 && sk_packet_header_size(t) <= sizeof p);
         CHECK(try_read(&p, 0, &head, &paid) == SK_OK && paid == 0);
         CHECK(head.type == t && head.credit == 7 && head.key == 0);
     }
     sk_packet p = good(SK_PACKET_EAGER);
     CHECK(try_read(&p, 8, &head, &paid) == SK_OK && paid == 8);
-    CHECK(head.len == 8 && head.tag == 42 && head.token == 0 && head.answer == 0);
+    CHECK(head.len == 8 && head.tag == 42 && head.send_handle == 0 && head.recv_handle == 0);
 }
 
 #define REFUSED(TYPE, more, change)                                                                \
@@ -71,15 +71,15 @@ static void packets_that_contradict_themselves_are_refused(void)
     REFUSED(SK_PACKET_EAGER, 0, p.unused = 1);
     REFUSED(SK_PACKET_EAGER, 0, p.kind = SK_MAX_KINDS);
     REFUSED(SK_PACKET_EAGER, 0, p.size_class = 65);
-    REFUSED(SK_PACKET_EAGER, 0, p.flags = SK_PACKET_EXPOSED);
+    REFUSED(SK_PACKET_EAGER, 0, p.flags = SK_PACKET_EXPORTED);
     REFUSED(SK_PACKET_EAGER, 0, p.flags = 0x80);
-    REFUSED(SK_PACKET_OFFER, 1, (void)0);
-    REFUSED(SK_PACKET_OFFER, 0, (p.flags = SK_PACKET_EXPOSED, p.len = 2, p.offset = UINT64_MAX));
-    REFUSED(SK_PACKET_ASK, 1, (void)0);
+    REFUSED(SK_PACKET_RTS, 1, (void)0);
+    REFUSED(SK_PACKET_RTS, 0, (p.flags = SK_PACKET_EXPORTED, p.len = 2, p.offset = UINT64_MAX));
+    REFUSED(SK_PACKET_CTS, 1, (void)0);
     REFUSED(SK_PACKET_DATA, 3, p.len = 4);
     REFUSED(SK_PACKET_DATA, 3, (p.len = 3, p.offset = UINT64_MAX));
-    REFUSED(SK_PACKET_DONE, 0, p.len = 1 << 20);
-    REFUSED(SK_PACKET_DONE, 1, (void)0);
+    REFUSED(SK_PACKET_FIN, 0, p.len = 1 << 20);
+    REFUSED(SK_PACKET_FIN, 1, (void)0);
     REFUSED(SK_PACKET_CREDIT, 1, (void)0);
     REFUSED(SK_PACKET_CREDIT, 0, p.flags = SK_PACKET_HAS_DATA);
 }
@@ -90,7 +90,7 @@ static void short_packets_and_unknown_types_are_refused(void)
         sk_packet p = good(t), head;
         const void *payload;
         size_t paid;
-        size_t need = sk_packet_head(t);
+        size_t need = sk_packet_header_size(t);
         for (size_t len = 0; len <= sizeof p; len++) {
             unsigned char *exact = malloc(len + 1);
             CHECK(exact);
@@ -106,16 +106,16 @@ static void short_packets_and_unknown_types_are_refused(void)
 static void names_read_back(void)
 {
     sk_address a, b;
-    char shm[8] = "shmshms", inner[34] = "an inner name of 34 bytes, zeros";
-    CHECK(sk_address_make(&a, 5, 6, shm, 8, inner, 34) == SK_OK);
+    char shm[8] = "shmshms", core[34] = "a core name of 34 bytes, zeros";
+    CHECK(sk_address_make(&a, 5, 6, shm, 8, core, 34) == SK_OK);
     CHECK(sk_address_read(&a, sizeof a, &b, NULL) == SK_OK);
-    CHECK(memcmp(sk_address_shm(&b), shm, 8) == 0 && memcmp(sk_address_inner(&b), inner, 34) == 0);
-    CHECK(b.id == 5 && b.node == 6 && sk_address_mates(&a, &b));
-    CHECK(sk_address_make(&a, 5, 6, shm, 8, inner, 35) == SK_TOOBIG);
-    CHECK(sk_address_make(&a, 0, 6, shm, 8, inner, 3) == SK_BADARG);
-    CHECK(sk_address_make(&a, 5, 6, NULL, 0, inner, 3) == SK_OK);
-    CHECK(sk_address_shm(&a) == NULL && !sk_address_mates(&a, &b));
-    CHECK(memcmp(sk_address_inner(&a), inner, 3) == 0);
+    CHECK(memcmp(sk_address_shm(&b), shm, 8) == 0 && memcmp(sk_address_core(&b), core, 34) == 0);
+    CHECK(b.id == 5 && b.node == 6 && sk_address_same_node(&a, &b));
+    CHECK(sk_address_make(&a, 5, 6, shm, 8, core, 35) == SK_TOOBIG);
+    CHECK(sk_address_make(&a, 0, 6, shm, 8, core, 3) == SK_BADARG);
+    CHECK(sk_address_make(&a, 5, 6, NULL, 0, core, 3) == SK_OK);
+    CHECK(sk_address_shm(&a) == NULL && !sk_address_same_node(&a, &b));
+    CHECK(memcmp(sk_address_core(&a), core, 3) == 0);
 }
 
 static void names_of_others_are_refused_with_a_reason(void)
@@ -131,7 +131,7 @@ static void names_of_others_are_refused_with_a_reason(void)
     b.magic = 0x12345678;
     CHECK(sk_address_read(&b, sizeof b, &out, &why) == SK_BADARG && strstr(why, "not Skein's"));
     b = a;
-    b.inner_len = 40;
+    b.core_len = 40;
     CHECK(sk_address_read(&b, sizeof b, &out, &why) == SK_BADARG && strstr(why, "damaged"));
     CHECK(sk_address_read(&a, sizeof a - 1, &out, &why) == SK_BADARG && strstr(why, "short"));
     CHECK(sk_address_read(&a, 0, &out, NULL) == SK_BADARG);

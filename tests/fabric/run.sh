@@ -14,7 +14,7 @@ fi
 # Several processes of a test are stopped by their leak checkers for minutes; the tests count for themselves.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 
-lanes="src/fabric/lane/*.c src/fabric/packet.c src/fabric/address.c src/shm/segment.c src/shm/cma.c"
+lanes="src/fabric/lane/*.c src/fabric/proto/packet.c src/fabric/proto/address.c src/shm/segment.c src/shm/cma.c"
 flags="-std=c17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Isrc -Itests"
 
 # compile NAME SOURCES AND FLAGS: the program NAME, or a line that says that there is none.
@@ -43,7 +43,7 @@ asan="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 # The words of these lists are meant to be split.
 # shellcheck disable=SC2086
 {
-    compile wire $asan tests/fabric/lanes_wire.c src/fabric/packet.c src/fabric/address.c &&
+    compile wire $asan tests/fabric/lanes_wire.c src/fabric/proto/packet.c src/fabric/proto/address.c &&
         run wire_ wire
     compile ring tests/fabric/lanes_ring.c -pthread && run "" ring
     compile ring_tsan -fsanitize=thread tests/fabric/lanes_ring.c -pthread && run tsan_ ring_tsan
@@ -62,7 +62,7 @@ asan="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 }
 
 # The provider, straight through libfabric: over shared memory, and with the core-provider lane only.
-provider="src/fabric/*.c src/fabric/*/*.c src/match/*.c src/match/engine/*.c src/base/*.c src/shm/*.c"
+provider="src/fabric/*/*.c src/match/*.c src/match/engine/*.c src/base/*.c src/shm/*.c"
 parts="calls match flow fail threads"
 provider_runs() { # PREFIX FOLDER SUFFIX
     for part in $parts; do

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/address.h"
-#include "fabric/packet.h"
+#include "fabric/proto/address.h"
+#include "fabric/proto/packet.h"
 #include "match/matcher.h"
 
 #define MUST(cond)                                                                                 \
@@ -20,7 +20,7 @@ static void packet_holds(const unsigned char *bytes, size_t len)
     size_t paid, head;
     if (sk_packet_read(bytes, len, &p, &payload, &paid) != SK_OK)
         return;
-    head = sk_packet_head(p.type);
+    head = sk_packet_header_size(p.type);
     MUST(head > 0 && head <= len && payload == bytes + head && paid == len - head);
     MUST(p.version == SK_PACKET_VERSION && p.kind < SK_MAX_KINDS && p.size_class <= 64);
     MUST(memcmp(bytes, &p, head) == 0);
@@ -28,7 +28,7 @@ static void packet_holds(const unsigned char *bytes, size_t len)
         MUST(p.len == paid);
     else
         MUST(paid == 0);
-    if (p.type == SK_PACKET_DATA || (p.flags & SK_PACKET_SINGLE_COPY))
+    if (p.type == SK_PACKET_DATA || (p.flags & SK_PACKET_EXPORTED))
         MUST(p.offset + p.len >= p.offset);
 }
 
@@ -40,9 +40,9 @@ static void address_holds(const unsigned char *bytes, size_t len)
         MUST(why);
         return;
     }
-    MUST(a.id != 0 && a.shm_len + a.inner_len <= SK_ADDRESS_NAMES);
-    MUST(!sk_address_inner(&a) ||
-         (const uint8_t *)sk_address_inner(&a) + a.inner_len <= a.names + SK_ADDRESS_NAMES);
+    MUST(a.id != 0 && a.shm_len + a.core_len <= SK_ADDRESS_NAMES);
+    MUST(!sk_address_core(&a) ||
+         (const uint8_t *)sk_address_core(&a) + a.core_len <= a.names + SK_ADDRESS_NAMES);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);

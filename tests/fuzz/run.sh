@@ -34,5 +34,5 @@ if ! command -v clang >/dev/null; then
     exit 0
 fi
 target match src/match/*.c src/match/engine/*.c
-target packet src/fabric/packet.c src/fabric/address.c
+target packet src/fabric/proto/packet.c src/fabric/proto/address.c
 [ -z "$failed" ]
