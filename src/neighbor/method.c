@@ -1,18 +1,19 @@
+/* method.c: the table of methods. */
 #include "neighbor/method.h"
 
 #include <string.h>
 
-#define METHOD(ID, name) extern const sk_method sk_by_##name;
+#define METHOD(ID, name, about) extern const sk_method sk_method_##name;
 #include "neighbor/methods.def"
 #undef METHOD
 
 static const sk_method *const table[] = {
-#define METHOD(ID, name) &sk_by_##name,
+#define METHOD(ID, name, about) &sk_method_##name,
 #include "neighbor/methods.def"
 #undef METHOD
 };
 
-_Static_assert((int)SK_NMETHODS <= (int)SK_MAX_METHODS, "a negotiator has room for every method");
+_Static_assert((int)SK_NMETHODS <= (int)SK_MAX_METHODS, "a negotiator has a result per method");
 
 const sk_method *sk_method_get(sk_method_id id)
 {

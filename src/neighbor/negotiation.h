@@ -1,10 +1,11 @@
-/* negotiation.h: how ranks agree on patterns by messages. Each rank's part in such a protocol is a negotiator:
- * it is told of each message that came and may send others; it never waits. So thousands of ranks
- * can talk inside one process, and a real rank can talk in the background.
+/* negotiation.h: how ranks agree on patterns by messages. The part of one rank in such a protocol is a
+ * negotiator: a state machine that handles each message that arrives, may send others, and never blocks.
+ * So a real rank can negotiate in the background, and thousands of ranks can negotiate inside one process
+ * (lab/neighbor/negotiate.h). A channel carries the messages.
  *
- * Protocols go in phases, counted from 0 by each negotiator for itself (sk_negotiator.phase). Every message
- * names its phase, in its first word; one that comes before its phase is kept back until the negotiator
- * gets there. Messages from one rank to another keep their order. */
+ * Protocols have phases, counted from 0 by each negotiator for itself. The first word of every message is
+ * its phase. A message that arrives before its phase is kept until the negotiator gets there. Messages
+ * from one rank to another keep their order. */
 #ifndef SK_NEGOTIATION_H
 #define SK_NEGOTIATION_H
 
@@ -17,22 +18,23 @@
 
 typedef struct sk_channel sk_channel;
 struct sk_channel {
-    /* words[0] is the phase. The words are copied. To oneself is fine. */
-    sk_status (*send)(sk_channel *t, int to, const int32_t *words, size_t n);
+    /* words[0] is the phase. The words are copied. A rank may send to itself. */
+    sk_status (*send)(sk_channel *ch, int to, const int32_t *words, size_t n);
 };
 
 typedef struct sk_negotiator sk_negotiator;
 typedef struct sk_negotiator_ops {
-    sk_status (*start)(sk_negotiator *p, sk_channel *t); /* phase 0: send the first messages */
+    sk_status (*start)(sk_negotiator *p, sk_channel *ch); /* phase 0: send the first messages */
     /* A message of the current phase (words[0] == p->phase). Set p->phase to go on, p->done at the
      * end: when no more messages will come for this negotiator. */
-    sk_status (*take)(sk_negotiator *p, sk_channel *t, int from, const int32_t *words, size_t n);
-    void (*free)(sk_negotiator *p); /* what the negotiator itself owns, and the negotiator */
+    sk_status (*receive)(sk_negotiator *p, sk_channel *ch, int from, const int32_t *words,
+                         size_t n);
+    void (*free)(sk_negotiator *p); /* the negotiator and what it owns itself */
 } sk_negotiator_ops;
 
 enum { SK_MAX_METHODS = 8 };
 
-typedef struct sk_early sk_early; /* messages kept back */
+typedef struct sk_early sk_early; /* messages kept for a later phase */
 struct sk_negotiator {            /* the first member of every negotiator */
     const sk_negotiator_ops *ops;
     int rank, nranks;
@@ -43,19 +45,10 @@ struct sk_negotiator {            /* the first member of every negotiator */
     sk_pattern *made[SK_MAX_METHODS];
 };
 
-/* Start a negotiator; hand it a message. An error is the end of the set-up. */
-sk_status sk_negotiator_start(sk_negotiator *p, sk_channel *t);
-sk_status sk_negotiator_receive(sk_negotiator *p, sk_channel *t, int from, const int32_t *words,
+/* Start a negotiator; give it a message. After an error the set-up is over. */
+sk_status sk_negotiator_start(sk_negotiator *p, sk_channel *ch);
+sk_status sk_negotiator_receive(sk_negotiator *p, sk_channel *ch, int from, const int32_t *words,
                                 size_t n);
-void sk_negotiator_free(sk_negotiator *p); /* with results that nobody took out; NULL is fine */
-
-/* All negotiators inside this process, to the end. SK_DEADLOCK when they wait for each other. Which of
- * the messages under way comes next depends on `seed` (0: in order), as on a real network, but the
- * messages of a pair keep their order. */
-typedef struct sk_channel_count {
-    int64_t messages, words;
-} sk_channel_count;
-sk_status sk_negotiate_inproc(sk_negotiator **negotiators, int n, unsigned seed,
-                              sk_channel_count *count);
+void sk_negotiator_free(sk_negotiator *p); /* with the results that nobody took out; NULL is fine */
 
 #endif

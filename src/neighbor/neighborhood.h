@@ -4,7 +4,7 @@
 #define SK_NEIGHBORHOOD_H
 
 #include "coll/call.h"
-#include "neighbor/load.h"
+#include "neighbor/cost/model.h"
 #include "neighbor/method.h"
 #include "topo/graph.h"
 #include "topo/machine.h"
@@ -14,10 +14,10 @@ typedef struct sk_neighborhood {
     const sk_machine *machine;
     const sk_pattern *pattern[SK_NMETHODS]; /* NULL: not made, on any rank */
     sk_load load[SK_NMETHODS];              /* of the patterns made: the largest over all ranks */
-    int64_t ride;    /* v and w forms: blocks up to these bytes are combined */
-    int window;      /* most transfers of a rank under way; 0: no limit */
+    int64_t combine_limit;                  /* v and w forms: longer blocks are not combined */
+    int window;                             /* most transfers of a rank under way; 0: no limit */
     int parallel;    /* most edges from one rank to another, at least 1; 0: not known */
-    bool lonely;     /* some rank has no neighbours: it does not know the size of equal blocks */
+    bool some_idle;  /* some rank has no neighbours: it does not know the size of equal blocks */
     int64_t version; /* counts changes of all these */
 } sk_neighborhood;
 

@@ -217,11 +217,11 @@ static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason 
         const char *no = a ? refusal(s, a, c) : "is unknown";
         if (no)
             continue;
-        double price = i == SK_BY_DIRECT && !sk_neighborhood_of(c)->machine
+        double price = i == SK_METHOD_DIRECT && !sk_neighborhood_of(c)->machine
                            ? 0 /* nothing is known yet: it is the only one */
                            : sk_price(&s->model, sk_neighborhood_of(c)->machine,
                                       &sk_neighborhood_of(c)->load[i], distinct, sk_call_bytes(c));
-        if (i == SK_BY_DIRECT)
+        if (i == SK_METHOD_DIRECT)
             direct = price;
         if (!out->algo || price < best) {
             out->algo = a;

@@ -1,8 +1,8 @@
 /* test_common.c: the common-neighbour pattern: Algorithms 1 and 2, groups, cumulative combining. */
 #include <stdlib.h>
 
-#include "neighbor/common_mate.h"
-#include "pattern/check.h"
+#include "lab/neighbor/check.h"
+#include "neighbor/method/common/common.h"
 #include "unit.h"
 
 static const char *const on = "node:* core:8";
@@ -15,7 +15,7 @@ static sk_pattern_opts with(int theta, int friends, bool cumulative)
 static void check(const char *graph, int n, sk_pattern_opts o, unsigned seeds)
 {
     char why[200] = "";
-    if (method_fault(SK_BY_COMMON, graph, on, n, &o, seeds, why, sizeof why))
+    if (sk_method_fault(SK_METHOD_COMMON, graph, on, n, &o, seeds, why, sizeof why))
         fail_msg("%s, %d ranks, theta %d, %d friends, cumulative %d: %s", graph, n, o.theta,
                  o.friends, o.cumulative, why);
 }
@@ -88,10 +88,10 @@ static void two_friends_halve_their_neighbours_by_rank(void **state)
                                    {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 7}};
     enum { N = 8 };
     sk_global_graph *g = graph_of(N, edges, sizeof edges / sizeof *edges);
-    sk_machine *m = check_machine(on, N);
+    sk_machine *m = sk_check_machine(on, N);
     sk_pattern_opts o = with(4, 2, false);
     sk_pattern *p[N];
-    assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_COMMON, g, m, &o, p), SK_OK);
 
     sk_pattern *low = sk_pattern_new(N, 0);
     sk_pattern_send(low, 0, 1, 0, 1); /* rides */
@@ -110,7 +110,7 @@ static void two_friends_halve_their_neighbours_by_rank(void **state)
     sk_pattern_recv(target, 1, 1, 0, 5);
     sk_pattern_recv(target, 1, 1, 1, 5);
     assert_same(p[5], target);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -125,40 +125,40 @@ static void choices_follow_algorithm_2(void **state)
     int target[] = {10, 11, 12, 13, 14, 15}, count[16] = {0};
     enum { ONE, THREE, SEVEN }; /* columns */
     sk_arena *a = sk_arena_new();
-    sk_holds holds[16] = {0};
+    sk_holder_list holds[16] = {0};
     for (int i = 0; i < 6; i++)
-        assert_int_equal(sk_holds_first(&holds[target[i]], a, holders[i], many[i]), SK_OK);
-    sk_matrix *m = sk_matrix_new(a, 5, target, 6, holds);
-    sk_mate s;
+        assert_int_equal(sk_holder_list_init(&holds[target[i]], a, holders[i], many[i]), SK_OK);
+    sk_common_matrix *m = sk_common_matrix_new(a, 5, target, 6, holds);
+    sk_friend_search s;
     assert_non_null(m);
-    assert_int_equal(sk_matrix_local(m, a, 4, count), SK_OK);
-    assert_int_equal(m->nwho, 3);
-    assert_true(sk_matrix_count(m, 4));
-    assert_int_equal(sk_mate_room(&s, a, m), SK_OK);
+    assert_int_equal(sk_common_matrix_fill_own(m, a, 4, count), SK_OK);
+    assert_int_equal(m->ncolumns, 3);
+    assert_true(sk_common_matrix_count(m, 4));
+    assert_int_equal(sk_friend_search_init(&s, a, m), SK_OK);
 
-    sk_mate_begin(&s);
-    sk_mate_choose(&s);
+    sk_friend_search_begin(&s);
+    sk_friend_search_choose(&s);
     assert_int_equal(s.choice, THREE); /* most in common */
-    sk_mate_chosen_by(&s, ONE);
-    sk_mate_chosen_by(&s, SEVEN);
+    sk_friend_search_chosen_by(&s, ONE);
+    sk_friend_search_chosen_by(&s, SEVEN);
     assert_false(s.paired);
-    sk_mate_choose(&s);
+    sk_friend_search_choose(&s);
     assert_int_equal(s.choice, ONE); /* a lower rank that chose this one will do so again */
-    sk_mate_lose(&s, ONE);
-    sk_mate_choose(&s);
+    sk_friend_search_remove(&s, ONE);
+    sk_friend_search_choose(&s);
     assert_int_equal(s.choice, THREE); /* was not given up */
-    sk_mate_choose(&s);
+    sk_friend_search_choose(&s);
     assert_int_equal(s.choice, SEVEN); /* but now, as it is lower and did not choose this one */
-    sk_mate_choose(&s);
+    sk_friend_search_choose(&s);
     assert_int_equal(s.choice, SEVEN); /* a higher rank is tried again as long as it looks */
-    sk_mate_chosen_by(&s, THREE);
-    sk_mate_lose(&s, SEVEN);
-    sk_mate_choose(&s);
+    sk_friend_search_chosen_by(&s, THREE);
+    sk_friend_search_remove(&s, SEVEN);
+    sk_friend_search_choose(&s);
     assert_true(s.terminal); /* nobody is left: rank 3 was given up */
 
-    sk_mate_begin(&s);
-    sk_mate_choose(&s);
-    sk_mate_chosen_by(&s, THREE);
+    sk_friend_search_begin(&s);
+    sk_friend_search_choose(&s);
+    sk_friend_search_chosen_by(&s, THREE);
     assert_true(s.paired);
     sk_arena_free(a);
 }
@@ -174,13 +174,13 @@ typedef struct tally {
 
 static tally tally_of(const char *graph, int n, sk_pattern_opts o)
 {
-    sk_global_graph *g = check_graph(graph, n);
-    sk_machine *m = check_machine(on, n);
+    sk_global_graph *g = sk_check_graph(graph, n);
+    sk_machine *m = sk_check_machine(on, n);
     sk_pattern **p = calloc((size_t)n, sizeof(*p));
     assert_true(g && m && p);
-    assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_COMMON, g, m, &o, p), SK_OK);
     char why[200] = "";
-    if (pattern_fault(g, p, n, why, sizeof why))
+    if (sk_patterns_fault(g, p, n, why, sizeof why))
         fail_msg("%s, %d ranks: %s", graph, n, why);
     tally t = {.edges = sk_global_graph_edges(g)};
     for (int r = 0; r < n; r++) {
@@ -197,7 +197,7 @@ static tally tally_of(const char *graph, int n, sk_pattern_opts o)
         t.degrees = both > t.degrees ? both : t.degrees;
         t.stages = v->nstages > t.stages ? v->nstages : t.stages;
     }
-    patterns_free(p, n);
+    sk_patterns_free(p, n);
     free(p);
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -254,11 +254,11 @@ static void friends_share_at_least_theta_neighbours(void **state)
     (void)state;
     enum { N = 60, THETA = 7 };
     static int passed[N][N];
-    sk_global_graph *g = check_graph("random:0.5", N);
-    sk_machine *m = check_machine(on, N);
+    sk_global_graph *g = sk_check_graph("random:0.5", N);
+    sk_machine *m = sk_check_machine(on, N);
     sk_pattern_opts o = with(THETA, 2, false);
     sk_pattern *p[N];
-    assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_COMMON, g, m, &o, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
         for (size_t i = 0; i < v->nbundles; i++)
@@ -276,7 +276,7 @@ static void friends_share_at_least_theta_neighbours(void **state)
             assert_in_range(gap + N, N - both / THETA, N + both / THETA);
         }
     assert_in_range(pairs, N / 2, N * N);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -288,15 +288,15 @@ static void ranks_without_neighbours_carry_nothing(void **state)
     bool idle[N];
     for (int r = 0; r < N; r++)
         idle[r] = r % 3 == 2;
-    sk_global_graph *g = check_graph("some", N);
-    sk_machine *m = check_machine(on, N);
+    sk_global_graph *g = sk_check_graph("some", N);
+    sk_machine *m = sk_check_machine(on, N);
     sk_pattern_opts o = with(2, 4, true);
     o.idle = idle;
     sk_pattern *p[N];
-    assert_int_equal(patterns_by_plan(SK_BY_COMMON, g, m, &o, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_COMMON, g, m, &o, p), SK_OK);
     for (int r = 0; r < N; r++)
         assert_int_equal(sk_pattern_view_get(p[r])->nbundles == 0, idle[r]);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -305,19 +305,20 @@ static void what_is_said_does_not_depend_on_the_order_of_messages(void **state)
 {
     (void)state;
     enum { N = 48 };
-    sk_global_graph *g = check_graph("random:0.5", N);
-    sk_machine *m = check_machine(on, N);
+    sk_global_graph *g = sk_check_graph("random:0.5", N);
+    sk_machine *m = sk_check_machine(on, N);
     sk_pattern_opts o = with(4, 4, true);
     sk_channel_count first = {0, 0};
     for (unsigned seed = 0; seed < 5; seed++) {
         sk_pattern *p[N];
         sk_channel_count count = {0, 0};
-        assert_int_equal(patterns_by_negotiation(SK_BY_COMMON, g, m, &o, seed, p, &count), SK_OK);
+        assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_COMMON, g, m, &o, seed, p, &count),
+                         SK_OK);
         first = seed ? first : count;
         assert_true(count.messages > N);
         assert_int_equal(count.messages, first.messages);
         assert_int_equal(count.words, first.words);
-        patterns_free(p, N);
+        sk_patterns_free(p, N);
     }
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -347,13 +348,13 @@ static void a_strange_message_is_an_error(void **state)
                  {1, without_me, 3, SK_WIRE},
                  {1, no_rank, 3, SK_WIRE},
                  {1, too_long, 5, SK_WIRE}};
-    sk_machine *m = check_machine(on, 8);
+    sk_machine *m = sk_check_machine(on, 8);
     sk_pattern_opts o = with(4, 2, false);
     sk_channel talk = {send_nowhere};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_graph *g;
         assert_int_equal(sk_graph_new(8, 0, 2, in, 2, out, false, &g), SK_OK);
-        sk_negotiator *p = sk_method_get(SK_BY_COMMON)->negotiator(g, m, &o);
+        sk_negotiator *p = sk_method_get(SK_METHOD_COMMON)->negotiator(g, m, &o);
         assert_non_null(p);
         assert_int_equal(sk_negotiator_start(p, &talk), SK_OK);
         assert_int_equal(sk_negotiator_receive(p, &talk, cases[i].from, cases[i].words, cases[i].n),
@@ -374,16 +375,16 @@ static void planes_count_what_a_loop_counts(void **state)
     uint64_t *rows[ROWS];
     unsigned seed = 1, want[COLUMNS] = {0};
     for (int n = 0; n <= ROWS; n++) {
-        sk_planes p = {.n = sk_planes_for(n), .words = WORDS, .at = at};
-        sk_planes_sum(&p, rows, n);
-        sk_planes_at_least(&p, (unsigned)n / 2 + 1, set);
+        sk_bit_planes p = {.n = sk_bit_planes_for(n), .words = WORDS, .at = at};
+        sk_bit_planes_sum(&p, rows, n);
+        sk_bit_planes_at_least(&p, (unsigned)n / 2 + 1, set);
         for (int i = 0; i < COLUMNS; i++) {
-            assert_int_equal(sk_planes_get(&p, i), want[i]);
+            assert_int_equal(sk_bit_planes_get(&p, i), want[i]);
             assert_int_equal(sk_bits_has(set, i), want[i] >= (unsigned)n / 2 + 1);
         }
         for (int w = 0; w < WORDS; w++) {
             unsigned most, best = 0;
-            uint64_t top = sk_planes_top(&p, w, 0xff00ff00ff00ff00u, &most), same = 0;
+            uint64_t top = sk_bit_planes_top(&p, w, 0xff00ff00ff00ff00u, &most), same = 0;
             for (int i = 0; i < 64; i++)
                 if (i / 8 % 2 && want[64 * w + i] > best)
                     best = want[64 * w + i];

@@ -1,7 +1,7 @@
 /* test_direct.c: the direct pattern: one message per edge. */
 #include <stdlib.h>
 
-#include "pattern/check.h"
+#include "lab/neighbor/check.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
@@ -16,8 +16,8 @@ static void both_forms_make_the_same_right_patterns(void **state)
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             char why[200] = "";
-            if (method_fault(SK_BY_DIRECT, graphs[i], "node:* core:4", sizes[k], &opts, 2, why,
-                             sizeof why))
+            if (sk_method_fault(SK_METHOD_DIRECT, graphs[i], "node:* core:4", sizes[k], &opts, 2,
+                                why, sizeof why))
                 fail_msg("%s, %d ranks: %s", graphs[i], sizes[k], why);
         }
 }
@@ -26,10 +26,10 @@ static void there_is_one_message_per_neighbour_and_one_stage(void **state)
 {
     (void)state;
     enum { N = 40 };
-    sk_global_graph *g = check_graph("random:0.3", N);
-    sk_machine *m = check_machine("node:* core:8", N);
+    sk_global_graph *g = sk_check_graph("random:0.3", N);
+    sk_machine *m = sk_check_machine("node:* core:8", N);
     sk_pattern *p[N];
-    assert_int_equal(patterns_by_plan(SK_BY_DIRECT, g, m, &opts, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_DIRECT, g, m, &opts, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
         int degree = sk_global_graph_degree(g, r, true) + sk_global_graph_degree(g, r, false);
@@ -37,7 +37,7 @@ static void there_is_one_message_per_neighbour_and_one_stage(void **state)
         assert_int_equal(v->nblocks, degree);
         assert_int_equal(v->nstages, degree > 0);
     }
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -46,13 +46,14 @@ static void parties_say_nothing(void **state)
 {
     (void)state;
     enum { N = 30 };
-    sk_global_graph *g = check_graph("all", N);
-    sk_machine *m = check_machine("node:* core:8", N);
+    sk_global_graph *g = sk_check_graph("all", N);
+    sk_machine *m = sk_check_machine("node:* core:8", N);
     sk_pattern *p[N];
     sk_channel_count count = {1, 1};
-    assert_int_equal(patterns_by_negotiation(SK_BY_DIRECT, g, m, &opts, 1, p, &count), SK_OK);
+    assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_DIRECT, g, m, &opts, 1, p, &count),
+                     SK_OK);
     assert_int_equal(count.messages, 0);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/neighbor/check.h"
+#include "neighbor/gather.h"
 #include "neighbor/rankset.h"
-#include "pattern/check.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
@@ -21,25 +22,25 @@ static sk_negotiator *make(const sk_graph *g, const void *arg)
     return sk_gather_negotiator(g, s->m, &opts, s->methods, s->edges);
 }
 
-static const unsigned two = 1u << SK_BY_DIRECT | 1u << SK_BY_NODE;
+static const unsigned two = 1u << SK_METHOD_DIRECT | 1u << SK_METHOD_NODE;
 
 static void assert_gathers(const char *graph, const char *machine, int n, unsigned seed)
 {
-    sk_global_graph *g = check_graph(graph, n);
-    sk_machine *m = check_machine(machine, n);
+    sk_global_graph *g = sk_check_graph(graph, n);
+    sk_machine *m = sk_check_machine(machine, n);
     size_t many = (size_t)n;
     sk_pattern **got = calloc(2 * many, sizeof(*got)), **plan = calloc(2 * many, sizeof(*plan));
     setting s = {m, two, sk_global_graph_edges(g)};
-    sk_status st = patterns_by_negotiators(g, make, &s, two, seed, got, NULL);
+    sk_status st = sk_patterns_by_negotiators(g, make, &s, two, seed, got, NULL);
     if (st != SK_OK)
         fail_msg("%s on %s, %d ranks: %s", graph, machine, n, sk_status_text(st));
-    assert_int_equal(patterns_by_plan(SK_BY_DIRECT, g, m, &opts, plan), SK_OK);
-    assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, plan + n), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_DIRECT, g, m, &opts, plan), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &opts, plan + n), SK_OK);
     for (int i = 0; i < 2 * n; i++)
         if (!sk_pattern_equal(got[i], plan[i]))
             fail_msg("%s on %s, %d ranks: rank %d differs", graph, machine, n, i % n);
-    patterns_free(got, 2 * n);
-    patterns_free(plan, 2 * n);
+    sk_patterns_free(got, 2 * n);
+    sk_patterns_free(plan, 2 * n);
     free(got);
     free(plan);
     sk_global_graph_free(g);
@@ -65,17 +66,17 @@ static void every_method_can_be_gathered(void **state)
 {
     (void)state;
     enum { N = 24 };
-    sk_global_graph *g = check_graph("random:0.4", N);
-    sk_machine *m = check_machine("node:* socket:2 core:3", N);
+    sk_global_graph *g = sk_check_graph("random:0.4", N);
+    sk_machine *m = sk_check_machine("node:* socket:2 core:3", N);
     for (int id = 0; id < SK_NMETHODS; id++) {
         setting s = {m, 1u << id, sk_global_graph_edges(g)};
         sk_pattern *got[N], *plan[N];
-        assert_int_equal(patterns_by_negotiators(g, make, &s, s.methods, 7, got, NULL), SK_OK);
-        assert_int_equal(patterns_by_plan((sk_method_id)id, g, m, &opts, plan), SK_OK);
+        assert_int_equal(sk_patterns_by_negotiators(g, make, &s, s.methods, 7, got, NULL), SK_OK);
+        assert_int_equal(sk_patterns_by_plan((sk_method_id)id, g, m, &opts, plan), SK_OK);
         for (int r = 0; r < N; r++)
             assert_true(sk_pattern_equal(got[r], plan[r]));
-        patterns_free(got, N);
-        patterns_free(plan, N);
+        sk_patterns_free(got, N);
+        sk_patterns_free(plan, N);
     }
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -83,13 +84,13 @@ static void every_method_can_be_gathered(void **state)
 
 static int64_t messages(const char *graph, const char *machine, int n, unsigned methods)
 {
-    sk_global_graph *g = check_graph(graph, n);
-    sk_machine *m = check_machine(machine, n);
+    sk_global_graph *g = sk_check_graph(graph, n);
+    sk_machine *m = sk_check_machine(machine, n);
     sk_pattern **got = calloc(SK_NMETHODS * (size_t)n, sizeof(*got));
     sk_channel_count count = {0, 0};
     setting s = {m, methods, sk_global_graph_edges(g)};
-    assert_int_equal(patterns_by_negotiators(g, make, &s, methods, 0, got, &count), SK_OK);
-    patterns_free(got, SK_NMETHODS * n);
+    assert_int_equal(sk_patterns_by_negotiators(g, make, &s, methods, 0, got, &count), SK_OK);
+    sk_patterns_free(got, SK_NMETHODS * n);
     free(got);
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -103,8 +104,9 @@ static void messages_are_two_per_local_rank_and_a_logarithm_per_leader(void **st
     assert_int_equal(messages("random:0.3", "node:5 core:12", 60, two), 2 * 55 + 5 * 3);
     assert_int_equal(messages("all", "node:1 core:12", 12, two), 2 * 11);
     assert_int_equal(messages("all", "node:12 core:1", 12, two), 12 * 4);
-    assert_int_equal(messages("random:0.05", "node:60 socket:2 core:18", 2160, 1u << SK_BY_DIRECT),
-                     2 * 2100 + 60 * 6);
+    assert_int_equal(
+        messages("random:0.05", "node:60 socket:2 core:18", 2160, 1u << SK_METHOD_DIRECT),
+        2 * 2100 + 60 * 6);
 }
 
 /* The number of messages to gather does not depend on methods; at 2160 ranks the factor is 2,390.
@@ -116,13 +118,14 @@ static void gathering_takes_twenty_times_fewer_messages_than_negotiating(void **
     sk_pattern **out = calloc(N, sizeof *out);
     sk_pattern_opts opts = {.theta = 4, .friends = 2};
     sk_channel_count count;
-    sk_global_graph *g = check_graph("random:0.3", N);
-    sk_machine *m = check_machine("node:15 socket:2 core:18", N);
+    sk_global_graph *g = sk_check_graph("random:0.3", N);
+    sk_machine *m = sk_check_machine("node:15 socket:2 core:18", N);
     assert_true(out && g && m);
-    assert_int_equal(patterns_by_negotiation(SK_BY_HALVING, g, m, &opts, 0, out, &count), SK_OK);
-    assert_true(count.messages >=
-                20 * messages("random:0.3", "node:15 socket:2 core:18", N, 1u << SK_BY_HALVING));
-    patterns_free(out, N);
+    assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_HALVING, g, m, &opts, 0, out, &count),
+                     SK_OK);
+    assert_true(count.messages >= 20 * messages("random:0.3", "node:15 socket:2 core:18", N,
+                                                1u << SK_METHOD_HALVING));
+    sk_patterns_free(out, N);
     free(out);
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -153,7 +156,7 @@ typedef struct place {
 
 static place place_new(int rank)
 {
-    place p = {.m = check_machine("node:3 core:3", N), .g = check_graph("all", N)};
+    place p = {.m = sk_check_machine("node:3 core:3", N), .g = sk_check_graph("all", N)};
     int others[N], n = 0;
     for (int r = 0; r < N; r++)
         if (r != rank)
@@ -219,7 +222,7 @@ static void letters_to_leader(letter *l)
 
 static void letter_to_local_rank(letter *l, const place *at)
 {
-    static const sk_method_id ids[] = {SK_BY_DIRECT, SK_BY_NODE};
+    static const sk_method_id ids[] = {SK_METHOD_DIRECT, SK_METHOD_NODE};
     l->from = 0;
     l->words[0] = 1;
     l->n = 1;
@@ -314,11 +317,11 @@ static void local_ranks_refuse_malformed_messages(void **state)
 static void more_edges_than_agreed_are_refused(void **state)
 {
     (void)state;
-    sk_global_graph *g = check_graph("all", N);
-    sk_machine *m = check_machine("node:3 core:3", N);
+    sk_global_graph *g = sk_check_graph("all", N);
+    sk_machine *m = sk_check_machine("node:3 core:3", N);
     setting s = {m, two, sk_global_graph_edges(g) - 1};
     sk_pattern *got[2 * N];
-    assert_int_equal(patterns_by_negotiators(g, make, &s, two, 0, got, NULL), SK_WIRE);
+    assert_int_equal(sk_patterns_by_negotiators(g, make, &s, two, 0, got, NULL), SK_WIRE);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }

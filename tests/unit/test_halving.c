@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/neighbor/check.h"
+#include "lab/neighbor/equations.h"
 #include "neighbor/cost/predict.h"
-#include "pattern/check.h"
 #include "unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -17,7 +18,7 @@ static void assert_method(const char *graph, const char *machine, int n, const s
                           unsigned nseeds)
 {
     char why[200] = "";
-    if (method_fault(SK_BY_HALVING, graph, machine, n, o, nseeds, why, sizeof why))
+    if (sk_method_fault(SK_METHOD_HALVING, graph, machine, n, o, nseeds, why, sizeof why))
         fail_msg("%s on %s, %d ranks: %s", graph, machine, n, why);
 }
 
@@ -57,17 +58,17 @@ typedef struct scene {
 static scene scene_of(const char *graph, const char *machine, int n, const sk_pattern_opts *o)
 {
     char why[200] = "";
-    scene s = {check_graph(graph, n), check_machine(machine, n), calloc((size_t)n, sizeof(*s.p)),
-               n};
-    assert_int_equal(patterns_by_plan(SK_BY_HALVING, s.g, s.m, o, s.p), SK_OK);
-    if (pattern_fault(s.g, s.p, n, why, sizeof why))
+    scene s = {sk_check_graph(graph, n), sk_check_machine(machine, n),
+               calloc((size_t)n, sizeof(*s.p)), n};
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_HALVING, s.g, s.m, o, s.p), SK_OK);
+    if (sk_patterns_fault(s.g, s.p, n, why, sizeof why))
         fail_msg("%s on %s, %d ranks: %s", graph, machine, n, why);
     return s;
 }
 
 static void scene_free(scene *s)
 {
-    patterns_free(s->p, s->n);
+    sk_patterns_free(s->p, s->n);
     free(s->p);
     sk_global_graph_free(s->g);
     sk_machine_free(s->m);
@@ -299,16 +300,17 @@ static void the_protocol_takes_two_signals_for_a_pair(void **state)
     enum { N = 64, STEPS = 4 };
     sk_pattern *p[N];
     sk_channel_count count = {0, 0};
-    sk_global_graph *g = check_graph("all", N);
-    sk_machine *m = check_machine("node:8 socket:2 core:4", N);
-    assert_int_equal(patterns_by_negotiation(SK_BY_HALVING, g, m, &opts, 1, p, &count), SK_OK);
+    sk_global_graph *g = sk_check_graph("all", N);
+    sk_machine *m = sk_check_machine("node:8 socket:2 core:4", N);
+    assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_HALVING, g, m, &opts, 1, p, &count),
+                     SK_OK);
     int64_t pairs = 0; /* origin and agent, in all steps */
     for (int step = 0; step < STEPS; step++)
         pairs += N * (N >> (step + 1));
     int64_t known = N * (N - 1) + 2 * pairs + N * 3; /* and within the sockets */
     int64_t handed = STEPS * N;
     assert_in_range(count.messages, known + handed, known + 2 * handed + pairs / 4);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -334,7 +336,7 @@ static sk_negotiator *negotiator_of_four(const sk_graph *g, const sk_machine *m,
         {3, 2, {2, 2}},    {2, 2, {2, 2}},                 /* again */
         {2, 3, {5, 2, 1}},                                 /* hands over 2 -> 1 */
     };
-    sk_negotiator *p = sk_method_get(SK_BY_HALVING)->negotiator(g, m, &opts);
+    sk_negotiator *p = sk_method_get(SK_METHOD_HALVING)->negotiator(g, m, &opts);
     assert_non_null(p);
     assert_int_equal(sk_negotiator_start(p, t), SK_OK);
     for (int i = 0; i < messages; i++)
@@ -367,7 +369,7 @@ static void malformed_messages_are_refused(void **state)
         {6, 3, 1, {5}},       /* from one who has another mirror */
     };
     sk_channel t = {swallow};
-    sk_machine *m = check_machine("node:4 core:1", 4);
+    sk_machine *m = sk_check_machine("node:4 core:1", 4);
     sk_graph *g = NULL;
     int targets[] = {2, 3};
     assert_int_equal(sk_graph_new(4, 0, 0, NULL, 2, targets, false, &g), SK_OK);

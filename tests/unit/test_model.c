@@ -38,7 +38,7 @@ static void a_text_sets_what_it_names(void **state)
     near_to(m.beta[SK_NODE], 1 / 8.5e6);
     near_to(m.alpha[SK_NET], 2e-6);
     near_to(m.beta[SK_NET], 1 / 12e3);
-    near_to(m.epoch, 1);
+    near_to(m.stage, 1);
     m = model("net:3B");
     near_to(m.beta[SK_NET], 1 / 3.0);
 }
@@ -74,7 +74,8 @@ static void a_wrong_text_is_explained(void **state)
         {"net:1.2.3us", "wanted is a time"},
         {"net:1us,5parsec", "\"5parsec\": wanted is a time"},
         {"net:0GB", "nothing would ever arrive"},
-        {"turn:3GB", "turn is a time"},
+        {"stage:3GB", "stage is a time"},
+        {"turn:3GB", "stage is a time"},
         {"net:1us,2us", "\"2us\": given twice"},
         {"net:1GB node:1us net:2GB", "\"net:2GB\": given twice"},
     };
@@ -123,10 +124,10 @@ static sk_machine *node_of(int nranks, int cores)
     return on;
 }
 
-static void ranks_that_share_cores_take_epochs(void **state)
+static void ranks_that_share_cores_pay_for_stages(void **state)
 {
     (void)state;
-    sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB turn:1000us");
+    sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB stage:1000us");
     const sk_load in = {.stages = 3, .messages = {5, 4, 0}, .allgather_blocks = {50, 40, 0}};
     sk_machine *on = node_of(6, 4), *own = node_of(6, 6), *unknown = node_of(6, 0);
     near_to(sk_price(&m, on, &in, false, 2), 1.5 * (5 + 40 + 2 * 2 * 90 + 3 * 1000) * 1e-6);
@@ -184,7 +185,7 @@ int main(void)
         cmocka_unit_test(what_a_text_leaves_out_is_the_default),
         cmocka_unit_test(a_wrong_text_is_explained),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
-        cmocka_unit_test(ranks_that_share_cores_take_epochs),
+        cmocka_unit_test(ranks_that_share_cores_pay_for_stages),
         cmocka_unit_test(more_of_anything_never_costs_less),
         cmocka_unit_test(nothing_costs_nothing),
     };

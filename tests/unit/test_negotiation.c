@@ -1,5 +1,5 @@
 /* test_talk.c: negotiators, their phases and the order of messages. */
-#include "neighbor/negotiation.h"
+#include "lab/neighbor/negotiate.h"
 
 #include <stdlib.h>
 

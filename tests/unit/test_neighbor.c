@@ -28,7 +28,7 @@ static one *new_one(sk_coll coll, int nranks, int rank, int nin, const int *in, 
     assert_int_equal(sk_graph_new(nranks, rank, nin, in, nout, out, false, &o->graph), SK_OK);
     o->pattern = sk_pattern_new(nranks, rank);
     assert_non_null(o->pattern);
-    o->neighborhood = (sk_neighborhood){.base.graph = o->graph, .ride = 16};
+    o->neighborhood = (sk_neighborhood){.base.graph = o->graph, .combine_limit = 16};
     o->call = (sk_call){.coll = coll,
                         .nranks = nranks,
                         .rank = rank,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "coll/algo.h"
+#include "lab/neighbor/check.h"
 #include "neighbor/neighborhood.h"
-#include "pattern/check.h"
 
 enum { MOST = 8, ROOM = 4096 };
 
@@ -26,11 +26,11 @@ static one *new_one(sk_coll coll, const char *on, int nranks, int rank, int nin,
     one *o = calloc(1, sizeof *o);
     assert_non_null(o);
     assert_int_equal(sk_graph_new(nranks, rank, nin, in, nout, out, false, &o->graph), SK_OK);
-    o->machine = check_machine(on, nranks);
+    o->machine = sk_check_machine(on, nranks);
     o->pattern = sk_pattern_new(nranks, rank);
     assert_non_null(o->pattern);
-    o->neighborhood =
-        (sk_neighborhood){.base.graph = o->graph, .machine = o->machine, .ride = 16, .parallel = 1};
+    o->neighborhood = (sk_neighborhood){
+        .base.graph = o->graph, .machine = o->machine, .combine_limit = 16, .parallel = 1};
     o->call = (sk_call){.coll = coll,
                         .nranks = nranks,
                         .rank = rank,
@@ -173,7 +173,7 @@ static void it_fits_one_node_with_room_for_the_blocks(void **state)
     assert_true(fits(o, "single-copy"));
     o->call.direct = false;
     assert_false(fits(o, "single-copy"));
-    o->neighborhood.lonely = true; /* longer blocks are then sent */
+    o->neighborhood.some_idle = true; /* longer blocks are then sent */
     assert_true(fits(o, "shm"));
     o->call.slot_bytes = 0;
     assert_false(fits(o, "shm"));
@@ -191,7 +191,7 @@ static void the_epoch_is_there_at_ranks_that_do_not_know_the_size(void **state)
     for (int i = 0; i < 2; i++) {
         one *o = new_one(colls[i], "core:4", 4, 0, 1, (int[]){2}, 1, (int[]){1});
         one *idle = new_one(colls[i], "core:4", 4, 3, 0, NULL, 0, NULL);
-        o->neighborhood.lonely = idle->neighborhood.lonely = true;
+        o->neighborhood.some_idle = idle->neighborhood.some_idle = true;
         assert_int_equal(room_of(idle, "shm"), SK_NO_PART);
         assert_int_equal(room_of(idle, "single-copy"), SK_NO_PART);
         int64_t places = i == 0 ? 1 : 4, each = o->call.slot_bytes / places;
@@ -291,7 +291,7 @@ static void without_room_or_with_lonely_ranks_they_stay_messages(void **state)
     for (int i = 0; i < 3; i++) {
         one *o = with_a_local_rank(i == 2 ? SK_NEIGHBOR_ALLGATHERV : SK_NEIGHBOR_ALLGATHER);
         o->call.slot_bytes = i == 0 ? 15 : ROOM;
-        o->neighborhood.lonely = i == 1;
+        o->neighborhood.some_idle = i == 1;
         if (i == 2) {
             lengths(o, SK_SEND, (int64_t[]){4, 4});
             lengths(o, SK_RECV, (int64_t[]){4});
@@ -339,7 +339,7 @@ static void blocks_that_end_here_are_taken_straight_into_their_edges(void **stat
 static void the_longest_haul_between_local_ranks_is_known(void **state)
 {
     (void)state;
-    sk_machine *m = check_machine("node:2 socket:2 core:2", 8);
+    sk_machine *m = sk_check_machine("node:2 socket:2 core:2", 8);
     sk_pattern *p = sk_pattern_new(8, 3);
     assert_non_null(p);
     sk_pattern_send(p, 0, 2, 3, 2);
@@ -374,7 +374,8 @@ static void short_blocks_stand_together_where_ranks_share_cores(void **state)
     sk_sched_stats apart = sk_sched_count(s);
     sk_sched_free(s);
     o->machine->cores = 2;
-    o->neighborhood.load[SK_BY_DIRECT].messages[SK_SOCKET] = 12; /* someone has many neighbours */
+    o->neighborhood.load[SK_METHOD_DIRECT].messages[SK_SOCKET] =
+        12; /* someone has many neighbours */
     s = build(o, "shm");
     sk_sched_stats together = sk_sched_count(s);
     assert_int_equal(apart.takes, 4);

@@ -1,7 +1,7 @@
 /* test_node.c: the per-node pattern: one message per pair of nodes, spread over their ranks. */
 #include <stdlib.h>
 
-#include "pattern/check.h"
+#include "lab/neighbor/check.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
@@ -9,7 +9,7 @@ static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
 static void assert_method(const char *graph, const char *machine, int n, const sk_pattern_opts *o)
 {
     char why[200] = "";
-    if (method_fault(SK_BY_NODE, graph, machine, n, o, 3, why, sizeof why))
+    if (sk_method_fault(SK_METHOD_NODE, graph, machine, n, o, 3, why, sizeof why))
         fail_msg("%s on %s, %d ranks: %s", graph, machine, n, why);
 }
 
@@ -47,13 +47,13 @@ static void idle_ranks_carry_nothing(void **state)
                                            "node:* core:3 map:rr", "node:* core:1"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         assert_method("some", machines[i], N, &o);
-        sk_global_graph *g = check_graph("some", N);
-        sk_machine *m = check_machine(machines[i], N);
+        sk_global_graph *g = sk_check_graph("some", N);
+        sk_machine *m = sk_check_machine(machines[i], N);
         sk_pattern *p[N];
-        assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &o, p), SK_OK);
+        assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &o, p), SK_OK);
         for (int r = 2; r < N; r += 3)
             assert_int_equal(sk_pattern_view_get(p[r])->nbundles, 0);
-        patterns_free(p, N);
+        sk_patterns_free(p, N);
         sk_global_graph_free(g);
         sk_machine_free(m);
     }
@@ -71,10 +71,10 @@ static int over_network(const sk_pattern *p, const sk_machine *m, bool out)
 
 static void assert_spread(const char *machine, int n)
 {
-    sk_global_graph *g = check_graph("all", n);
-    sk_machine *m = check_machine(machine, n);
+    sk_global_graph *g = sk_check_graph("all", n);
+    sk_machine *m = sk_check_machine(machine, n);
     sk_pattern **p = calloc((size_t)n, sizeof(*p));
-    assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &opts, p), SK_OK);
     int sent = 0, pairs = m->nnodes * (m->nnodes - 1);
     for (int r = 0; r < n; r++) {
         int local_ranks = m->node_first[m->node[r] + 1] - m->node_first[m->node[r]];
@@ -87,7 +87,7 @@ static void assert_spread(const char *machine, int n)
         sent += out;
     }
     assert_int_equal(sent, pairs);
-    patterns_free(p, n);
+    sk_patterns_free(p, n);
     free(p);
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -108,16 +108,16 @@ static void two_thousand_ranks_are_served_with_four_messages_over_the_network_ea
 {
     (void)state;
     enum { N = 2160 };
-    sk_global_graph *g = check_graph("random:0.05", N);
-    sk_machine *m = check_machine("node:60 socket:2 core:18", N);
+    sk_global_graph *g = sk_check_graph("random:0.05", N);
+    sk_machine *m = sk_check_machine("node:60 socket:2 core:18", N);
     sk_pattern **p = calloc(N, sizeof(*p));
     char why[200] = "";
-    assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
-    if (pattern_fault(g, p, N, why, sizeof why))
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &opts, p), SK_OK);
+    if (sk_patterns_fault(g, p, N, why, sizeof why))
         fail_msg("%s", why);
     for (int r = 0; r < N; r++)
         assert_in_range(over_network(p[r], m, true) + over_network(p[r], m, false), 3, 4);
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     free(p);
     sk_global_graph_free(g);
     sk_machine_free(m);
@@ -128,15 +128,15 @@ static void on_one_node_everything_is_direct(void **state)
     (void)state;
     enum { N = 24 };
     for (size_t i = 0; i < NGRAPHS; i++) {
-        sk_global_graph *g = check_graph(graphs[i], N);
-        sk_machine *m = check_machine("node:1 socket:2 core:12", N);
+        sk_global_graph *g = sk_check_graph(graphs[i], N);
+        sk_machine *m = sk_check_machine("node:1 socket:2 core:12", N);
         sk_pattern *p[N], *q[N];
-        assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
-        assert_int_equal(patterns_by_plan(SK_BY_DIRECT, g, m, &opts, q), SK_OK);
+        assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &opts, p), SK_OK);
+        assert_int_equal(sk_patterns_by_plan(SK_METHOD_DIRECT, g, m, &opts, q), SK_OK);
         for (int r = 0; r < N; r++)
             assert_true(sk_pattern_equal(p[r], q[r]));
-        patterns_free(p, N);
-        patterns_free(q, N);
+        sk_patterns_free(p, N);
+        sk_patterns_free(q, N);
         sk_global_graph_free(g);
         sk_machine_free(m);
     }
@@ -147,17 +147,17 @@ static void a_lone_parcel_between_nodes_goes_straight(void **state)
 {
     (void)state;
     enum { N = 24 };
-    sk_global_graph *g = check_graph("ring", N);
-    sk_machine *m = check_machine("node:* core:5", N);
+    sk_global_graph *g = sk_check_graph("ring", N);
+    sk_machine *m = sk_check_machine("node:* core:5", N);
     sk_pattern *p[N];
-    assert_int_equal(patterns_by_plan(SK_BY_NODE, g, m, &opts, p), SK_OK);
+    assert_int_equal(sk_patterns_by_plan(SK_METHOD_NODE, g, m, &opts, p), SK_OK);
     for (int r = 0; r < N; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
         assert_int_equal(v->nbundles, 2);
         for (size_t i = 0; i < 2; i++)
             assert_int_equal(v->bundles[i].stage, m->node[r] != m->node[v->bundles[i].peer]);
     }
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -166,13 +166,13 @@ static void parties_talk_to_node_local_ranks_only(void **state)
 {
     (void)state;
     enum { N = 40, LOCAL_RANKS = 8 };
-    sk_global_graph *g = check_graph("random:0.3", N);
-    sk_machine *m = check_machine("node:* core:8", N);
+    sk_global_graph *g = sk_check_graph("random:0.3", N);
+    sk_machine *m = sk_check_machine("node:* core:8", N);
     sk_pattern *p[N];
     sk_channel_count count = {0, 0};
-    assert_int_equal(patterns_by_negotiation(SK_BY_NODE, g, m, &opts, 1, p, &count), SK_OK);
+    assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_NODE, g, m, &opts, 1, p, &count), SK_OK);
     assert_int_equal(count.messages, N * (LOCAL_RANKS - 1));
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -205,11 +205,11 @@ static void malformed_messages_are_refused(void **state)
         {1, 3, {-1, 0, 0}},        /* before the beginning */
     };
     sk_channel t = {swallow};
-    sk_machine *m = check_machine("node:2 core:4", 8);
+    sk_machine *m = sk_check_machine("node:2 core:4", 8);
     sk_graph *g = NULL;
     assert_int_equal(sk_graph_new(8, 0, 0, NULL, 0, NULL, false, &g), SK_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sk_negotiator *p = sk_method_get(SK_BY_NODE)->negotiator(g, m, &opts);
+        sk_negotiator *p = sk_method_get(SK_METHOD_NODE)->negotiator(g, m, &opts);
         int32_t *exact = malloc(bad[i].n * sizeof *exact);
         for (size_t k = 0; k < bad[i].n; k++)
             exact[k] = bad[i].words[k];
@@ -219,7 +219,7 @@ static void malformed_messages_are_refused(void **state)
         free(exact);
         sk_negotiator_free(p);
     }
-    sk_negotiator *p = sk_method_get(SK_BY_NODE)->negotiator(g, m, &opts);
+    sk_negotiator *p = sk_method_get(SK_METHOD_NODE)->negotiator(g, m, &opts);
     int32_t fine[] = {0, 0, 0};
     assert_int_equal(sk_negotiator_start(p, &t), SK_OK);
     assert_int_equal(sk_negotiator_receive(p, &t, 1, fine, 3), SK_OK);

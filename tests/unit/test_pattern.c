@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "neighbor/load.h"
+#include "lab/neighbor/check.h"
+#include "neighbor/cost/model.h"
 #include "neighbor/rankset.h"
-#include "pattern/check.h"
 #include "unit.h"
 
 static sk_pattern *fresh(void)
@@ -247,7 +247,7 @@ static void malformed_rank_sets_are_refused(void **state)
 static void the_load_counts_messages_blocks_and_parcels_by_level(void **state)
 {
     (void)state;
-    sk_machine *m = check_machine("node:2 socket:2 core:2", 8);
+    sk_machine *m = sk_check_machine("node:2 socket:2 core:2", 8);
     sk_pattern *p = fresh(); /* rank 3: socket 1 of node 0, with 2 */
     sk_pattern_send(p, 0, 2, 3, 2);
     sk_pattern_send(p, 0, 2, 3, 7); /* the same block: one for allgather, two for alltoall */
@@ -277,7 +277,7 @@ static void methods_are_found_by_name(void **state)
     for (int id = 0; id < SK_NMETHODS; id++)
         assert_int_equal(sk_method_find(sk_method_get((sk_method_id)id)->name), id);
     assert_int_equal(sk_method_find("no such"), SK_NMETHODS);
-    assert_int_equal(sk_method_find("node"), SK_BY_NODE);
+    assert_int_equal(sk_method_find("node"), SK_METHOD_NODE);
 }
 
 int main(void)

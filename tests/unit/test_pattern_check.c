@@ -1,5 +1,5 @@
 /* test_pattern_check.c: the checker of patterns bites: each way to be wrong is found. */
-#include "pattern/check.h"
+#include "lab/neighbor/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static bool found(spoil *base, spoil *more, char *why, size_t size)
         more(p);
     for (int r = 0; r < N; r++)
         assert_int_equal(sk_pattern_freeze(p[r]), SK_OK);
-    bool fault = pattern_fault(g, p, N, why, size);
-    patterns_free(p, N);
+    bool fault = sk_patterns_fault(g, p, N, why, size);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
     return fault;
 }
@@ -178,9 +178,9 @@ static void patterns_of_other_ranks_are_found(void **state)
         p[r] = sk_pattern_new(N, r ^ 1);
         assert_int_equal(sk_pattern_freeze(p[r]), SK_OK);
     }
-    assert_true(pattern_fault(g, p, N, why, sizeof why));
+    assert_true(sk_patterns_fault(g, p, N, why, sizeof why));
     assert_non_null(strstr(why, "is of rank 1"));
-    patterns_free(p, N);
+    sk_patterns_free(p, N);
     sk_global_graph_free(g);
 }
 

@@ -277,10 +277,10 @@ static void neighbours_take_the_cheapest_pattern(void **state)
     assert_int_equal(sk_graph_new(4, 0, 3, all, 3, all, false, &graph), SK_OK);
     assert_int_equal(sk_pattern_freeze(any), SK_OK);
     sk_neighborhood neighborhood = {.base = {graph, 64}, .machine = machine};
-    neighborhood.pattern[SK_BY_DIRECT] = neighborhood.pattern[SK_BY_HALVING] = any;
-    neighborhood.load[SK_BY_DIRECT] =
+    neighborhood.pattern[SK_METHOD_DIRECT] = neighborhood.pattern[SK_METHOD_HALVING] = any;
+    neighborhood.load[SK_METHOD_DIRECT] =
         (sk_load){.stages = 1, .messages = {0, 0, 10}, .allgather_blocks = {0, 0, 10}};
-    neighborhood.load[SK_BY_HALVING] =
+    neighborhood.load[SK_METHOD_HALVING] =
         (sk_load){.stages = 2, .messages = {0, 0, 2}, .allgather_blocks = {0, 0, 12}};
     sk_choice choice;
     for (int bytes = 1; bytes < 1 << 20; bytes *= 4) {

@@ -65,7 +65,7 @@ typedef struct bundled {
 static bool is_message(const facts *f, const sk_bundle *bundle)
 {
     const sk_call *c = f->call;
-    bool shared = c->slot_bytes && !coll_is_v(f->algo->coll) && !sk_neighborhood_of(c)->lonely;
+    bool shared = c->slot_bytes && !coll_is_v(f->algo->coll) && !sk_neighborhood_of(c)->some_idle;
     return !shared || f->h->machine->node[bundle->peer] != f->h->machine->node[c->rank];
 }
 
@@ -118,7 +118,8 @@ static bool stand_together(const facts *f)
     for (int r = 0; r < f->h->p; r++)
         most = f->h->graph[r]->ntargets > most ? f->h->graph[r]->ntargets : most;
     return f->algo->coll == SK_NEIGHBOR_ALLGATHER && strcmp(f->algo->name, "shm") == 0 &&
-           sk_machine_crowded(f->h->machine) && !sk_neighborhood_of(f->call)->lonely && most >= 12;
+           sk_machine_crowded(f->h->machine) && !sk_neighborhood_of(f->call)->some_idle &&
+           most >= 12;
 }
 
 /* Slots of other ranks, but those that follow each other for ranks that do are one. */
@@ -176,7 +177,7 @@ static void measure(facts *f, const neighborhoods *h, int64_t room)
     for (int r = 0; r < h->p; r++) {
         f->call = &sc->call[r];
         f->got = sk_sched_count(scheds[r]);
-        if (sk_method_find(f->algo->name) == SK_BY_DIRECT)
+        if (sk_method_find(f->algo->name) == SK_METHOD_DIRECT)
             claim_direct(f);
         else if (sk_method_find(f->algo->name) == SK_NMETHODS)
             claim_one_node(f);

@@ -235,10 +235,10 @@ sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride,
 {
     sk_neighborhood neighborhood = {.base = {h->graph[rank], ride},
                                     .machine = h->machine,
-                                    .ride = ride,
+                                    .combine_limit = ride,
                                     .window = window,
                                     .parallel = most_parallel(h),
-                                    .lonely = some_idle(h)};
+                                    .some_idle = some_idle(h)};
     for (int m = 0; m < SK_NMETHODS; m++) {
         neighborhood.pattern[m] = h->pattern[m][rank];
         neighborhood.load[m] = h->load[m];

@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "lab/graph/spec.h"
+#include "lab/neighbor/equations.h"
 #include "neighbor/cost/model.h"
 #include "neighbor/cost/predict.h"
 #include "neighbor/method.h"
@@ -320,7 +321,7 @@ static sk_status count_method(const neighbor_problem *x, sk_method_id id, method
     if (st != SK_OK)
         goto out;
     t.planning = cpu_seconds() - begin;
-    t.predicted = sk_predict(id, x->machine, &x->size, &x->opts);
+    sk_predict(id, x->machine, &x->size, &x->opts, &t.predicted);
     for (int r = 0; r < p; r++) {
         sent_counts sent = sent_by(patterns[r], x->machine, x->distinct);
         sk_load load = sk_load_of(patterns[r], x->machine);
@@ -403,7 +404,7 @@ static void print_problem(const neighbor_problem *x)
     for (int k = 0; k < SK_NLEVELS; k++)
         printf(" %s:%.4gus,%.4gGB", sk_level_name((sk_level)k), 1e6 * c->alpha[k],
                1e-9 / c->beta[k]);
-    printf(" turn:%.4gus\n", 1e6 * c->epoch);
+    printf(" stage:%.4gus\n", 1e6 * c->stage);
 }
 
 /* One table: messages, or blocks in bytes. */
@@ -448,7 +449,7 @@ static void print_equations(const neighbor_problem *x, const method_result *t)
         return;
     double delta = strtod(x->graph_text + sizeof random - 1, NULL);
     int p = (int)x->nranks, per_socket = x->machine->most_on_socket;
-    const sent_counts *sum = &t[SK_BY_HALVING].total;
+    const sent_counts *sum = &t[SK_METHOD_HALVING].total;
     double in = (double)sum->messages[SK_SOCKET] / p;
     printf("paper    distance halving sends off the socket and in it (equations 1 and 2): "
            "%.1f, %.1f; here %.1f, %.1f\n",
@@ -482,9 +483,9 @@ static int64_t break_even(const neighbor_problem *x, const sk_load *direct, cons
 static void print_break_even(const neighbor_problem *x, const method_result *t)
 {
     bool below;
-    int other = cheapest(x, t, SK_BY_DIRECT + 1);
+    int other = cheapest(x, t, SK_METHOD_DIRECT + 1);
     const char *name = t[other].method->name;
-    int64_t at = break_even(x, &t[SK_BY_DIRECT].load, &t[other].load, &below);
+    int64_t at = break_even(x, &t[SK_METHOD_DIRECT].load, &t[other].load, &below);
     if (at >= 0)
         printf("even     %s is cheaper than direct for blocks %s %" PRId64 " bytes\n", name,
                below ? "below" : "from", at);

@@ -18,6 +18,7 @@
 #include "mpi/state/host_progress.h"
 #include "mpi/state/location.h"
 #include "mpi/transport/mpi_channel.h"
+#include "neighbor/gather.h"
 
 typedef enum sk_setup_stage {
     AT_WIRE,
@@ -159,7 +160,7 @@ static sk_status read_graph(const sk_setup *s, sk_topo *t, sk_comm *c)
     }
     t->machine = c->machine;
     t->neighborhood.machine = t->machine;
-    t->neighborhood.lonely = t->has_isolated;
+    t->neighborhood.some_idle = t->has_isolated;
     t->neighborhood.parallel += t->neighborhood.parallel == 0;
     return SK_OK;
 }
@@ -188,10 +189,11 @@ static bool pays(const sk_topo *t, int method, const sk_pattern_opts *o, bool di
                  int64_t bytes)
 {
     const sk_model *model = sk_select_model(sk_proc.select);
-    sk_load direct = sk_predict(SK_BY_DIRECT, t->machine, &t->size, o);
-    sk_load load = sk_predict((sk_method_id)method, t->machine, &t->size, o);
-    return sk_price(model, t->machine, &load, distinct, bytes) <
-           worthwhile * sk_price(model, t->machine, &direct, distinct, bytes);
+    sk_load direct, load;
+    return sk_predict(SK_METHOD_DIRECT, t->machine, &t->size, o, &direct) &&
+           sk_predict((sk_method_id)method, t->machine, &t->size, o, &load) &&
+           sk_price(model, t->machine, &load, distinct, bytes) <
+               worthwhile * sk_price(model, t->machine, &direct, distinct, bytes);
 }
 
 /* Methods that a setting forces on some collective. */
@@ -241,7 +243,7 @@ static unsigned decide(sk_setup *s, sk_topo *t)
         int64_t bytes = mean_bytes(s, family);
         largest = bytes > largest ? bytes : largest;
         for (int i = 0; i < SK_NMETHODS; i++) {
-            if (i == SK_BY_DIRECT)
+            if (i == SK_METHOD_DIRECT)
                 continue;
             if (pays(t, i, &s->opts, family == 1, 1))
                 ever |= 1u << i;
@@ -343,7 +345,7 @@ static int64_t sent(const sk_load *l)
 /* What the set-up cost and what a call will save: for the report. */
 static void account(const sk_setup *s, const sk_topo *t)
 {
-    const sk_load *direct = &t->neighborhood.load[SK_BY_DIRECT], *best = direct;
+    const sk_load *direct = &t->neighborhood.load[SK_METHOD_DIRECT], *best = direct;
     const sk_model *model = sk_select_model(sk_proc.select);
     double least = 0, was = 0;
     int64_t bytes = t->neighborhood.base.typical;
@@ -351,7 +353,7 @@ static void account(const sk_setup *s, const sk_topo *t)
         if (!t->pattern[i])
             continue;
         double price = sk_price(model, t->machine, &t->neighborhood.load[i], false, bytes);
-        if (i == SK_BY_DIRECT)
+        if (i == SK_METHOD_DIRECT)
             was = least = price;
         if (price < least) {
             least = price;
@@ -396,9 +398,9 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
         if (st != SK_OK || s->request != MPI_REQUEST_NULL)
             return st;
         s->make = decide(s, t);
-        go(s, s->make                                     ? AT_NEGOTIATE
-              : t->neighborhood.load[SK_BY_DIRECT].stages ? AT_END
-                                                          : AT_LOADS);
+        go(s, s->make                                         ? AT_NEGOTIATE
+              : t->neighborhood.load[SK_METHOD_DIRECT].stages ? AT_END
+                                                              : AT_LOADS);
         return SK_OK;
     case AT_NEGOTIATE:
         st = poll_negotiation(s, t, c);

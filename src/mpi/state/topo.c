@@ -75,14 +75,14 @@ static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 static sk_status make_direct(sk_topo *t)
 {
     sk_pattern_opts none = {0};
-    sk_negotiator *p = sk_method_get(SK_BY_DIRECT)->negotiator(t->graph, NULL, &none);
+    sk_negotiator *p = sk_method_get(SK_METHOD_DIRECT)->negotiator(t->graph, NULL, &none);
     if (!p)
         return SK_NOMEM;
     sk_status st = sk_negotiator_start(p, NULL);
     if (st == SK_OK) {
-        t->pattern[SK_BY_DIRECT] = p->made[SK_BY_DIRECT];
-        p->made[SK_BY_DIRECT] = NULL;
-        t->neighborhood.pattern[SK_BY_DIRECT] = t->pattern[SK_BY_DIRECT];
+        t->pattern[SK_METHOD_DIRECT] = p->made[SK_METHOD_DIRECT];
+        p->made[SK_METHOD_DIRECT] = NULL;
+        t->neighborhood.pattern[SK_METHOD_DIRECT] = t->pattern[SK_METHOD_DIRECT];
     }
     sk_negotiator_free(p);
     return st;
@@ -101,7 +101,7 @@ sk_topo *sk_topo_get(sk_comm *c)
         return NULL;
     }
     t->neighborhood.base.graph = t->graph;
-    t->neighborhood.ride = sk_settings_int(set, SK_SET_RIDE);
+    t->neighborhood.combine_limit = sk_settings_int(set, SK_SET_RIDE);
     t->neighborhood.window = (int)sk_settings_int(set, SK_SET_WINDOW);
     c->topo = t;
     return t;

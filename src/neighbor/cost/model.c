@@ -1,25 +1,68 @@
-/* model.c: the price of a pattern in seconds.
+/* model.c: the load of a pattern, its price in seconds, and models from text.
  *
- * The distance-halving paper (equations 4 to 8) takes messages per rank, times alpha and beta,
- * times the SL ranks of a node, since these share one port; and all that twice, for sends and
- * receives. A load counts both, so the 2 is inside, and it says how near the peers are, so each
- * level has an alpha and beta of its own. What shares what:
+ * The distance-halving paper (equations 4 to 8) counts the messages of a rank, times alpha and beta,
+ * times the SL ranks of a node, since these share one port, and all that twice, for sends and receives.
+ * A load counts both, so the factor 2 is inside. A load counts by level of the machine, so each level
+ * has its own alpha and beta. Contention:
  *
- * - Off node, the R ranks of the fullest node take epochs at its port: R times, as in the paper.
- * - In a node, messages are copies that cores make: R ranks on R cores copy at the same time; on
- *   fewer cores they take epochs: R / cores times. With cores not known, each rank is taken to have
- *   one, which is how MPI programs are run.
- * - Blocks that are combined are copied into a message and out of it again, by the rank's core.
- * - A stage ends when its messages are there, and that time is in their alphas. But when ranks
- *   share cores, each has to run in each stage: epoch * R / cores. A switch of ranks takes a few us;
- *   but a rank is woken several times before all that it waits for is there: measured are 16 to
- *   41 us for the second stage of patterns with 8 to 22 messages.
+ * - Off node, the R ranks of the fullest node share its port: factor R, as in the paper.
+ * - In a node, messages are copies by the cores. R ranks on R cores copy at the same time; on fewer
+ *   cores they share them: factor R / cores. Where the number of cores is not known, each rank is
+ *   assumed to have one, which is how MPI programs are run.
+ * - Combined blocks are copied into a message and out of it again, by the core of the rank.
+ * - A stage ends when its messages have arrived; that time is in their alphas. But when ranks share
+ *   cores, each has to be scheduled in each stage: stage * R / cores. A context switch takes a few us,
+ *   but a rank is woken several times before all that it waits for has arrived: 16 to 41 us were
+ *   measured for the second stage of patterns with 8 to 22 messages.
  *
- * Only + * / in one order, so that all ranks come to the same price. */
+ * Only + * / in one order, so that all ranks compute the same price. */
 #include "neighbor/cost/model.h"
 
-/* Ranks that take epochs on one core; 1 when each has a core. */
-static double crowd(const sk_machine *on)
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "base/word.h"
+
+/* ---- load ---- */
+
+sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
+{
+    const sk_pattern_view *v = sk_pattern_view_get(p);
+    sk_load load = {.stages = v->nstages};
+    for (size_t i = 0; i < v->nbundles; i++) {
+        const sk_bundle *h = &v->bundles[i];
+        const sk_block *block = &v->blocks[h->first];
+        sk_level level = sk_machine_level(m, v->rank, h->peer);
+        load.messages[level]++;
+        int64_t blocks = 0;
+        for (uint32_t k = 0; k < h->n; k++)
+            blocks += k == 0 || block[k].src != block[k - 1].src;
+        load.allgather_blocks[level] += blocks;
+        load.alltoall_blocks[level] += h->n;
+        if (level == SK_NET)
+            continue;
+        load.max_intra_allgather_blocks =
+            blocks > load.max_intra_allgather_blocks ? blocks : load.max_intra_allgather_blocks;
+        load.max_intra_alltoall_blocks =
+            h->n > load.max_intra_alltoall_blocks ? h->n : load.max_intra_alltoall_blocks;
+    }
+    return load;
+}
+
+void sk_load_max(sk_load *into, const sk_load *with)
+{
+    int64_t *a = (int64_t *)into;
+    const int64_t *b = (const int64_t *)with;
+    for (size_t i = 0; i < sizeof *into / sizeof *a; i++)
+        a[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+/* ---- price ---- */
+
+/* Ranks per core; 1 when each rank has a core. */
+static double ranks_per_core(const sk_machine *on)
 {
     bool shared = on->cores > 0 && on->most_on_node > on->cores;
     return shared ? (double)on->most_on_node / on->cores : 1;
@@ -28,15 +71,118 @@ static double crowd(const sk_machine *on)
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes)
 {
-    double seconds = 0, crowded = crowd(on), moved = 0;
+    double seconds = 0, sharing = ranks_per_core(on), moved = 0;
     for (int l = 0; l < SK_NLEVELS; l++) {
         int64_t blocks = distinct ? load->alltoall_blocks[l] : load->allgather_blocks[l];
         double all = (double)blocks * (double)bytes;
         double one = m->alpha[l] * (double)load->messages[l] + m->beta[l] * all;
         moved += all;
-        seconds += one * (l == SK_NET ? on->most_on_node : crowded);
+        seconds += one * (l == SK_NET ? on->most_on_node : sharing);
     }
     if (load->stages > 1)
-        seconds += m->beta[SK_SOCKET] * moved * crowded;
-    return crowded > 1 ? seconds + (double)load->stages * (m->epoch * crowded) : seconds;
+        seconds += m->beta[SK_SOCKET] * moved * sharing;
+    return sharing > 1 ? seconds + (double)load->stages * (m->stage * sharing) : seconds;
+}
+
+/* ---- models from text ---- */
+
+static const char example[] = "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB stage:40us\"";
+
+/* An ordinary cluster: a 100 Gb/s network, copies through shared memory in the node. `stage` was
+ * measured with many ranks on one core. */
+static const sk_model usual = {
+    .alpha = {[SK_SOCKET] = 0.4e-6, [SK_NODE] = 0.6e-6, [SK_NET] = 1.5e-6},
+    .beta = {[SK_SOCKET] = 1 / 10e9, [SK_NODE] = 1 / 8e9, [SK_NET] = 1 / 12.5e9},
+    .stage = 40e-6,
+};
+
+enum { STAGE = SK_NLEVELS, OLD_STAGE }; /* "turn" is the old name of "stage" */
+static const char *const names[] = {[SK_SOCKET] = "socket", [SK_NODE] = "node",   [SK_NET] = "net",
+                                    [STAGE] = "stage",      [OLD_STAGE] = "turn", NULL};
+
+typedef struct quantity_unit {
+    const char *name;
+    bool rate; /* bytes per second, else seconds */
+    double times, parts;
+} quantity_unit;
+static const quantity_unit units[] = {
+    {"s", false, 1, 1}, {"ms", false, 1, 1e3}, {"us", false, 1, 1e6}, {"ns", false, 1, 1e9},
+    {"B", true, 1, 1},  {"KB", true, 1e3, 1},  {"MB", true, 1e6, 1},  {"GB", true, 1e9, 1},
+};
+
+/* Reads "1.5us": returns the unit, and in *out seconds or bytes per second; NULL: malformed. Not by
+ * strtod, which reads "1.5" as 1 where the program's locale has decimal commas. */
+static const quantity_unit *read_quantity(const char *text, double *out)
+{
+    double whole = 0, parts = 1;
+    bool digits = false, point = false;
+    for (; isdigit((unsigned char)*text) || (*text == '.' && !point); text++) {
+        if (*text == '.') {
+            point = true;
+            continue;
+        }
+        digits = true;
+        whole = 10 * whole + (*text - '0');
+        parts *= point ? 10 : 1;
+    }
+    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(text, units[i].name)) {
+            *out = whole * units[i].times / (parts * units[i].parts);
+            return &units[i];
+        }
+    return NULL;
+}
+
+static sk_status wrong(const char *why, const sk_word *w, char *err, size_t size)
+{
+    snprintf(err, size, "\"%s\": %s; a model is written like %s", w->text, why, example);
+    return SK_BADARG;
+}
+
+/* One quantity of the level `k`, or of the stage; `given` has a bit for each that came before. */
+static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char *err, size_t size)
+{
+    double number;
+    const quantity_unit *u = read_quantity(w->value, &number);
+    if (!u)
+        return wrong("wanted is a time in s, ms, us or ns, or bytes per second in B, KB, MB or GB",
+                     w, err, size);
+    if (u->rate && (k == STAGE || number <= 0))
+        return wrong(k == STAGE ? "stage is a time" : "nothing would ever arrive", w, err, size);
+    unsigned bit = 1u << (2 * k + u->rate);
+    if (*given & bit)
+        return wrong("given twice", w, err, size);
+    *given |= bit;
+    if (k == STAGE)
+        m->stage = number;
+    else if (u->rate)
+        m->beta[k] = 1 / number;
+    else
+        m->alpha[k] = number;
+    return SK_OK;
+}
+
+sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size)
+{
+    sk_model m = usual;
+    const char *left = text ? text : "";
+    unsigned given = 0;
+    int k =
+        -1; /* in "net:1.5us,12GB" the second word has no name: it belongs to the first word's */
+    for (sk_word w; sk_word_next(&left, &w);) {
+        if (w.name[0] || k < 0)
+            k = sk_word_find(w.name, names);
+        k = k == OLD_STAGE ? STAGE : k;
+        if (k < 0) {
+            char why[64];
+            snprintf(why, sizeof why, "unknown; did you mean %s?",
+                     sk_nearest(w.name[0] ? w.name : w.value, names));
+            return wrong(why, &w, err, size);
+        }
+        sk_status st = put(&m, k, &w, &given, err, size);
+        if (st != SK_OK)
+            return st;
+    }
+    *out = m;
+    return SK_OK;
 }

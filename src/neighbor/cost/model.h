@@ -1,23 +1,38 @@
-/* model.h: what messages cost on a machine, and the price of a pattern: the distance-halving
- * paper's equations 4 to 8 with alpha and beta per level. */
+/* model.h: the load of a pattern (messages and blocks, without sizes), what messages cost on a machine,
+ * and from both the price of a call: equations 4 to 8 of the distance-halving paper, with an alpha and
+ * a beta for each level of the machine. */
 #ifndef SK_MODEL_H
 #define SK_MODEL_H
 
-#include "neighbor/load.h"
+#include "neighbor/pattern.h"
 #include "topo/machine.h"
+
+/* The counts of one rank, or the largest over all ranks. Sends and receives are both counted. It
+ * contains only int64_t, so that ranks agree on it by an element-wise maximum. */
+typedef struct sk_load {
+    int64_t stages;
+    int64_t messages[SK_NLEVELS];
+    int64_t allgather_blocks[SK_NLEVELS]; /* a source counts once per message */
+    int64_t alltoall_blocks[SK_NLEVELS];  /* every pair of source and target counts */
+    /* Blocks of the longest message between ranks of a node; 0: there is none. */
+    int64_t max_intra_allgather_blocks, max_intra_alltoall_blocks;
+} sk_load;
+
+sk_load sk_load_of(const sk_pattern *p, const sk_machine *m);
+void sk_load_max(sk_load *into, const sk_load *with);
 
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
     double beta[SK_NLEVELS];  /* seconds per byte */
-    double epoch;             /* seconds that one more stage costs each rank on a shared core */
+    double stage;             /* seconds that one more stage costs each rank on a shared core */
 } sk_model;
 
-/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB epoch:40us" in which any
+/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB stage:40us" in which any
  * part may be missing. On failure `err` says what is wrong and shows a right one. */
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
 
-/* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) with what the pattern really
- * sends, plus an epoch per stage. `distinct`: alltoall, each block its own block. */
+/* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) of the paper, with what the pattern
+ * really sends. `distinct`: alltoall, a block for each pair of source and target. */
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes);
 
