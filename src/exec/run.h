@@ -3,7 +3,7 @@
 #ifndef SK_RUN_H
 #define SK_RUN_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "exec/wire.h"
 #include "sched/sched.h"
 

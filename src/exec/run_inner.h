@@ -2,7 +2,7 @@
 #ifndef SK_RUN_STEPS_H
 #define SK_RUN_STEPS_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "exec/run.h"
 
 static inline void sk_run_note(sk_run *r, sk_status st)

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "coll/algo.h"
 
 typedef struct sk_report sk_report;

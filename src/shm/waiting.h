@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/hot.h"
+#include "base/attr.h"
 
 typedef enum sk_pause_mode {
     SK_PAUSE_SPIN,

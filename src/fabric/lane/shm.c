@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "fabric/lane/shm_inner.h"
 #include "shm/cma.h"
 

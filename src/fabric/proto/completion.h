@@ -9,9 +9,8 @@
 #include <rdma/fi_eq.h>
 #include <stdbool.h>
 
+#include "base/attr.h"
 #include "fabric/proto/pool.h"
-
-#define SK_UNLIKELY(cond) __builtin_expect(!!(cond), 0) /* almost never true */
 
 typedef struct sk_completion {
     struct fi_cq_tagged_entry e;

@@ -7,7 +7,7 @@
 #ifndef SK_CALL_CACHE_H
 #define SK_CALL_CACHE_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "mpi/dispatch/descriptor.h"
 
 /* NULL: take the long way. */

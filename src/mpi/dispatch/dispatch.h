@@ -2,7 +2,7 @@
 #ifndef SK_DISPATCH_H
 #define SK_DISPATCH_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "mpi/dispatch/args.h"
 
 typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;

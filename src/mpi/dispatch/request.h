@@ -13,7 +13,7 @@
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "exec/run.h"
 #include "mpi/dispatch/args.h"
 #include "mpi/transport/mpi_wire.h"

@@ -3,7 +3,7 @@
 #ifndef SK_MPI_WIRE_H
 #define SK_MPI_WIRE_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "exec/kernel.h"
 #include "exec/wire.h"
 #include "mpi/state/process.h"

@@ -2,7 +2,7 @@
 #ifndef SK_SHM_WIRE_H
 #define SK_SHM_WIRE_H
 
-#include "base/hot.h"
+#include "base/attr.h"
 #include "exec/run.h"
 #include "mpi/transport/mpi_wire.h"
 
