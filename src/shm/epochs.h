@@ -18,7 +18,7 @@ static inline sk_flag *count_of(const sk_shm *b, const place *p)
 static inline void reach(const sk_shm *b, sk_flag *bell, uint64_t value)
 {
     if (!sk_flag_reached(bell, value))
-        sk_flag_wait(bell, value, &b->pause);
+        sk_flag_wait(bell, value, &b->waiting);
 }
 
 static inline int sk_shm_nlocal(const sk_shm *b)
@@ -39,7 +39,7 @@ static inline int sk_shm_me(const sk_shm *b)
  * work, and only the last one wakes those who sleep. */
 static inline bool sk_shm_crowded(const sk_shm *b)
 {
-    return b->pause.mode != SK_PAUSE_SPIN;
+    return b->waiting.mode != SK_WAIT_SPIN;
 }
 
 /* A collective begins; its epochs count from 0. `sign` is the same at all local ranks, unless they have
@@ -114,8 +114,8 @@ static inline void sk_shm_post(sk_shm *b, uint32_t epoch)
     if (!p->open)
         sk_shm_open(b, epoch); /* the line and the count, too, are used again */
     sk_flag *mine = &p->lines[b->me].bell;
-    atomic_store_explicit(&mine->sign, b->sign, memory_order_relaxed);
-    sk_flag_set(mine, b->first + epoch + 1, &b->pause);
+    atomic_store_explicit(&mine->signature, b->sign, memory_order_relaxed);
+    sk_flag_set(mine, b->first + epoch + 1, &b->waiting);
     if (p->kind != BY_ALL || !sk_shm_crowded(b))
         return;
     sk_flag *arrived = count_of(b, p);
@@ -130,7 +130,7 @@ static inline bool sk_shm_await(sk_shm *b, uint32_t epoch, int local_rank)
 {
     sk_flag *bell = &place_of(b, epoch)->lines[local_rank].bell;
     reach(b, bell, b->first + epoch + 1);
-    return atomic_load_explicit(&bell->sign, memory_order_relaxed) == b->sign;
+    return atomic_load_explicit(&bell->signature, memory_order_relaxed) == b->sign;
 }
 
 static inline bool sk_shm_await_range(sk_shm *b, uint32_t epoch, int lo, int hi)
@@ -145,7 +145,7 @@ static inline bool sk_shm_await_range(sk_shm *b, uint32_t epoch, int lo, int hi)
     uint64_t value = b->first + epoch + 1;
     for (int i = lo; i < hi; i++) {
         reach(b, &lines[i].bell, value);
-        differ |= atomic_load_explicit(&lines[i].bell.sign, memory_order_relaxed) ^ sign;
+        differ |= atomic_load_explicit(&lines[i].bell.signature, memory_order_relaxed) ^ sign;
     }
     return !differ;
 }
@@ -157,7 +157,7 @@ static inline bool sk_shm_was_last(sk_shm *b, uint32_t epoch)
 
 static inline void sk_shm_announce(sk_shm *b, uint32_t epoch)
 {
-    sk_flag_set(&place_of(b, epoch)->lines[b->n].bell, b->first + epoch + 1, &b->pause);
+    sk_flag_set(&place_of(b, epoch)->lines[b->n].bell, b->first + epoch + 1, &b->waiting);
 }
 
 static inline void sk_shm_await_result(sk_shm *b, uint32_t epoch)
@@ -170,7 +170,7 @@ static inline void sk_shm_release(sk_shm *b, uint32_t epochs)
 {
     if (b->next < b->first + epochs)
         b->next = b->first + epochs;
-    sk_flag_set(&b->released[b->me].bell, b->first + epochs, &b->pause);
+    sk_flag_set(&b->released[b->me].bell, b->first + epochs, &b->waiting);
 }
 
 #endif

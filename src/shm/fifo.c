@@ -132,31 +132,31 @@ static piece *piece_of(const sk_fifos *x, int local_rank, uint32_t which)
 
 /* ---- doors ---- */
 
-static void ring(sk_fifos *x, int local_rank, const sk_waiting *pause)
+static void ring(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
     sk_flag *bell = &x->doors[local_rank].bell;
     atomic_fetch_add_explicit(&bell->value, 1, memory_order_release);
-    if (pause->mode != SK_PAUSE_SPIN)
+    if (waiting->mode != SK_WAIT_SPIN)
         sk_flag_wake(bell);
 }
 
 /* To wake up somebody costs more than to fill a piece: once for as many as possible. */
-static void tell(sk_fifos *x, int local_rank, const sk_waiting *pause)
+static void tell(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
-    if (pause->mode == SK_PAUSE_SPIN)
-        ring(x, local_rank, pause);
+    if (waiting->mode == SK_WAIT_SPIN)
+        ring(x, local_rank, waiting);
     else if (!x->local_rank[local_rank].owed) {
         x->local_rank[local_rank].owed = true;
         x->owed[x->nowed++] = local_rank;
     }
 }
 
-static void tell_all(sk_fifos *x, const sk_waiting *pause)
+static void tell_all(sk_fifos *x, const sk_waiting *waiting)
 {
     for (; x->nowed > 0; x->nowed--) {
         int local_rank = x->owed[x->nowed - 1];
         x->local_rank[local_rank].owed = false;
-        ring(x, local_rank, pause);
+        ring(x, local_rank, waiting);
     }
 }
 
@@ -187,7 +187,7 @@ static void note(lane *to, way *w, uint8_t which)
 }
 
 /* The whole message is read where it lies; it is over when that has been done. */
-static bool show(sk_fifos *x, int local_rank, lane *to, const sk_waiting *pause)
+static bool show(sk_fifos *x, int local_rank, lane *to, const sk_waiting *waiting)
 {
     way *w = &x->local_rank[local_rank].out;
     if (w->shown) {
@@ -198,26 +198,26 @@ static bool show(sk_fifos *x, int local_rank, lane *to, const sk_waiting *pause)
     to->place = sk_cma_export(w->at);
     note(to, w, IN_PLACE);
     w->shown = true;
-    tell(x, local_rank, pause);
+    tell(x, local_rank, waiting);
     return true;
 }
 
-static bool read_in_place(const sk_fifos *x, const way *w, const sk_waiting *pause)
+static bool read_in_place(const sk_fifos *x, const way *w, const sk_waiting *waiting)
 {
-    bool slow = pause->mode >= SK_PAUSE_MIXED && !x->coming;
+    bool slow = waiting->mode >= SK_WAIT_MIXED && !x->coming;
     return x->direct && w->left >= WORTH && x->sending >= (slow ? WAVE : FLOOD);
 }
 
 /* A piece of the message to this local rank; false: not now. */
-static bool fill(sk_fifos *x, int local_rank, const sk_waiting *pause)
+static bool fill(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
     way *w = &x->local_rank[local_rank].out;
     lane *to = lane_of(x, x->me, local_rank);
     uint32_t which;
     if (!w->busy)
         return false;
-    if (w->shown || read_in_place(x, w, pause))
-        return show(x, local_rank, to, pause);
+    if (w->shown || read_in_place(x, w, waiting))
+        return show(x, local_rank, to, waiting);
     if (!take_piece(x, &which))
         return false;
     piece *p = piece_of(x, x->me, which);
@@ -230,12 +230,12 @@ static bool fill(sk_fifos *x, int local_rank, const sk_waiting *pause)
     w->at += len;
     w->left -= len;
     w->busy = w->left > 0;
-    tell(x, local_rank, pause);
+    tell(x, local_rank, waiting);
     return true;
 }
 
 /* A piece of the message from this local rank, which says itself when it ends. */
-static bool empty(sk_fifos *x, int local_rank, const sk_waiting *pause)
+static bool empty(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
     way *w = &x->local_rank[local_rank].in;
     lane *from = lane_of(x, local_rank, x->me);
@@ -255,7 +255,7 @@ static bool empty(sk_fifos *x, int local_rank, const sk_waiting *pause)
     atomic_store_explicit(&from->emptied, ++w->done, memory_order_release);
     w->at += len;
     w->left -= len;
-    tell(x, local_rank, pause);
+    tell(x, local_rank, waiting);
     return true;
 }
 
@@ -284,15 +284,15 @@ void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len)
 }
 
 /* Some pieces each way for every local rank; false: there was none. */
-static bool move_some(sk_fifos *x, const sk_waiting *pause)
+static bool move_some(sk_fifos *x, const sk_waiting *waiting)
 {
     bool moved = false;
     for (int i = 0; i < x->nbusy;) {
         int local_rank = x->busy[i];
         party *y = &x->local_rank[local_rank];
-        for (int k = 0; k < RUN && fill(x, local_rank, pause); k++)
+        for (int k = 0; k < RUN && fill(x, local_rank, waiting); k++)
             moved = true;
-        while (empty(x, local_rank, pause))
+        while (empty(x, local_rank, waiting))
             moved = true;
         y->busy = y->out.busy || y->in.busy;
         if (y->busy)
@@ -311,17 +311,17 @@ static bool in_the_way(const sk_fifos *x)
 }
 
 /* What happens after the look at the door rings it once more. */
-bool sk_fifos_finish(sk_fifos *x, const sk_waiting *pause)
+bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting)
 {
     sk_flag *door = &x->doors[x->me].bell;
     while (x->nbusy > 0) {
         uint64_t seen = atomic_load_explicit(&door->value, memory_order_acquire);
-        if (move_some(x, pause))
+        if (move_some(x, waiting))
             continue;
-        tell_all(x, pause);
-        (in_the_way(x) ? sk_flag_wait_busy : sk_flag_wait)(door, seen + 1, pause);
+        tell_all(x, waiting);
+        (in_the_way(x) ? sk_flag_wait_busy : sk_flag_wait)(door, seen + 1, waiting);
     }
-    tell_all(x, pause);
+    tell_all(x, waiting);
     bool good = x->good;
     x->good = true;
     x->sending = 0;

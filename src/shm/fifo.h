@@ -35,6 +35,6 @@ void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len);
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len);
 
 /* All of them are over. False: a message that came was not as long as it should be. */
-bool sk_fifos_finish(sk_fifos *x, const sk_waiting *pause);
+bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting);
 
 #endif

@@ -105,9 +105,9 @@ sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
     return b;
 }
 
-void sk_shm_set_waiting(sk_shm *b, sk_waiting pause)
+void sk_shm_set_waiting(sk_shm *b, sk_waiting waiting)
 {
-    b->pause = pause;
+    b->waiting = waiting;
 }
 
 void sk_shm_enable_cma(sk_shm *b)

@@ -23,7 +23,7 @@ void sk_shm_await_released(sk_shm *b, uint64_t epochs)
 {
     sk_flag *bell;
     while (b->known < epochs && (bell = slowest(b, epochs)))
-        sk_flag_wait(bell, epochs, &b->pause);
+        sk_flag_wait(bell, epochs, &b->waiting);
 }
 
 /* Who has run ahead until there was no slot left would wait in every epoch from now on, for the
@@ -42,7 +42,7 @@ void sk_shm_await_slot(sk_shm *b, uint64_t after, uint64_t now)
     }
     after += (now - after) / 2;
     while ((bell = slowest(b, after)))
-        sk_flag_wait_long(bell, after, &b->pause);
+        sk_flag_wait_long(bell, after, &b->waiting);
 }
 
 void sk_shm_place_slots(const sk_shm *b, place *p, uint64_t epoch, int64_t room)
@@ -76,5 +76,5 @@ void sk_shm_recv(sk_shm *b, int local_rank, void *to, int64_t len)
 
 bool sk_shm_finish(sk_shm *b)
 {
-    return sk_fifos_finish(b->fifos, &b->pause);
+    return sk_fifos_finish(b->fifos, &b->waiting);
 }

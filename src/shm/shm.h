@@ -32,9 +32,9 @@ size_t sk_shm_bytes(int n, int64_t cap, int64_t *room);
 /* Over memory of this size that is zero at first, as local rank `me` of n. Takes the mapping over; NULL:
  * out of memory. All local ranks must wait in the same way. */
 sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me);
-void sk_shm_set_waiting(sk_shm *b, sk_waiting pause); /* before the first epoch */
-void sk_shm_enable_cma(sk_shm *b);                    /* local ranks can read each other's memory */
-void sk_shm_free(sk_shm *b);                          /* unmaps */
+void sk_shm_set_waiting(sk_shm *b, sk_waiting waiting); /* before the first epoch */
+void sk_shm_enable_cma(sk_shm *b); /* local ranks can read each other's memory */
+void sk_shm_free(sk_shm *b);       /* unmaps */
 
 int64_t sk_shm_room(const sk_shm *b);
 

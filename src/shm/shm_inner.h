@@ -65,7 +65,7 @@ struct sk_shm {
     size_t bytes;
     count *released; /* epochs that each local rank has left behind */
     int n, me, nrings;
-    sk_waiting pause;
+    sk_waiting waiting;
     uint32_t sign;        /* of the collective under way */
     uint64_t first, next; /* epochs: of the collective under way, and without a place yet */
     uint64_t known;       /* all local ranks are known to have passed this many */

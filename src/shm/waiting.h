@@ -1,15 +1,35 @@
-/* pause.h: how a process waits for a word of shared memory to reach a value.
+/* waiting.h: how a rank waits. The policy and the loops are here, nowhere else.
  *
- *   spin    it has a core of its own: look again and again, and only after a while give way
- *   yield   ranks outnumber cores and the scheduler epochs to the next when asked; who waits long
- *           sleeps
- *   mixed   they do, but it may epoch to others first (each rank is a session of its own): yield,
- * but sleep at once while a local rank has much to do sleep   yielding is in vain: sleep until woken
+ *   mode    when                                      what a waiting rank does
+ *   ------  ----------------------------------------  ------------------------------------------
+ *   spin    the rank has a core of its own            polls; after a while also calls sched_yield
+ *   yield   ranks outnumber cores, and sched_yield    calls sched_yield; after a long wait sleeps
+ *           switches to another rank                  on a futex
+ *   mixed   ranks outnumber cores, each rank is in a  as yield, but sleeps at once while the rank
+ *           session of its own, few ranks per core    it waits for has much to copy
+ *   sleep   the same, many ranks per core             sleeps on a futex until it is woken
  *
- * Whoever waits long also calls `idle` from time to time, so that what else is under way goes on.
- */
-#ifndef SK_PAUSE_H
-#define SK_PAUSE_H
+ * Hydra puts each rank in its own session. With autogroups the kernel then schedules sessions first,
+ * so sched_yield may run any other process before the rank that is waited for.
+ *
+ * There are two loops:
+ *
+ * 1. sk_flag_wait: wait for a flag in shared memory. A rank that waits long calls `idle` from time
+ *    to time, so that other operations of this process make progress.
+ *
+ * 2. SK_WAIT_UNTIL(mode, test, progress): wait for anything else: a request of the host MPI, a
+ *    completion queue, a wire that cannot block. It tests, makes progress, gives the core away as
+ *    the mode says, and tests again:
+ *
+ *        int done = 0, rc;
+ *        SK_WAIT_UNTIL(mode, (rc = PMPI_Test(&req, &done, &status)) != MPI_SUCCESS || done,
+ *                      sk_progress());
+ *
+ *    `test` is an expression; a test that needs statements is a function of its own. `progress` is
+ *    an expression too, (void)0 for none. `test` runs before `progress`: a caller that must make
+ *    progress even if the first test succeeds does so before the loop. */
+#ifndef SK_WAITING_H
+#define SK_WAITING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,58 +37,87 @@
 
 #include "base/attr.h"
 
-typedef enum sk_pause_mode {
-    SK_PAUSE_SPIN,
-    SK_PAUSE_YIELD,
-    SK_PAUSE_MIXED,
-    SK_PAUSE_SLEEP,
-} sk_pause_mode;
+/* ---- policy ---- */
+
+/* Ordered: a larger mode gives the core away earlier. */
+typedef enum sk_wait_mode {
+    SK_WAIT_SPIN,
+    SK_WAIT_YIELD,
+    SK_WAIT_MIXED,
+    SK_WAIT_SLEEP,
+} sk_wait_mode;
+
+/* The mode for a value of SKEIN_WAIT. "auto": spin if the launcher started no more ranks on this
+ * node than it has cores, else as sk_wait_mode_shared says. */
+sk_wait_mode sk_wait_mode_of(const char *setting);
+
+/* The mode of a rank that shares its core with other ranks. */
+sk_wait_mode sk_wait_mode_shared(void);
+
+/* ---- waiting for anything ---- */
+
+/* Give the core away for a moment, sched_yield or a nanosleep, as the mode asks. */
+void sk_wait_give_way(sk_wait_mode mode);
+
+static inline void sk_wait_relax(sk_wait_mode mode)
+{
+    if (mode != SK_WAIT_SPIN)
+        sk_wait_give_way(mode);
+}
+
+#define SK_WAIT_UNTIL(mode, test, progress)                                                        \
+    for (; !(test); sk_wait_relax(mode))                                                           \
+    (progress)
+
+/* ---- waiting for a flag in shared memory ---- */
 
 typedef struct sk_waiting {
-    sk_pause_mode mode;
-    void (*idle)(void); /* may be NULL */
-    long nap_ns;        /* who sleeps wakes up for `idle` that often; 0: a default */
+    sk_wait_mode mode;
+    void (*idle)(void); /* progress of everything else; may be NULL */
+    long nap_ns;        /* a sleeping rank wakes up this often to call `idle`; 0: a default */
 } sk_waiting;
 
-/* A word that only grows, how many sleep on it, and a word that goes with its last value. */
+/* A counter that only grows, the number of ranks that sleep on it, and a tag of its last value. */
 typedef struct sk_flag {
     _Atomic uint64_t value;
-    _Atomic uint32_t sleepers, sign;
+    _Atomic uint32_t sleepers, signature;
 } sk_flag;
 
-/* True: what was written before it was set is seen. By a fence: on some machines a load that
- * acquires waits until all local ranks can see what this one has set before, which takes longer than all
- * the rest of a small collective. */
-static inline bool sk_flag_reached(sk_flag *b, uint64_t value)
+/* True: the flag has reached the value, and everything its writer stored before is visible here.
+ *
+ * A relaxed load and a fence, not an acquire load: on some machines an acquire load waits until the
+ * stores of this core are visible to all others. That takes longer than the rest of a small
+ * collective. */
+static inline bool sk_flag_reached(sk_flag *f, uint64_t value)
 {
-#ifdef __SANITIZE_THREAD__ /* does not know fences */
-    return atomic_load_explicit(&b->value, memory_order_acquire) >= value;
+#ifdef __SANITIZE_THREAD__ /* it does not model fences */
+    return atomic_load_explicit(&f->value, memory_order_acquire) >= value;
 #else
-    if (atomic_load_explicit(&b->value, memory_order_relaxed) < value)
+    if (atomic_load_explicit(&f->value, memory_order_relaxed) < value)
         return false;
     atomic_thread_fence(memory_order_acquire);
     return true;
 #endif
 }
 
-SK_HOT void sk_flag_wait(sk_flag *b, uint64_t value, const sk_waiting *p);
+SK_HOT void sk_flag_wait(sk_flag *f, uint64_t value, const sk_waiting *w);
 
-/* For a local rank that has others to serve, and much to copy for each. */
-void sk_flag_wait_busy(sk_flag *b, uint64_t value, const sk_waiting *p);
+/* The same when the rank that sets the flag has other ranks to copy for first: leave it the core. */
+void sk_flag_wait_busy(sk_flag *f, uint64_t value, const sk_waiting *w);
 
-/* For a wait that is likely to be long: who sets the bell wakes nobody for each value on the way,
- * the process looks from time to time. */
-void sk_flag_wait_long(sk_flag *b, uint64_t value, const sk_waiting *p);
+/* The same when the wait is likely to be long. The rank does not register as a sleeper, so the
+ * writer makes no system call for each value on the way. It looks from time to time instead. */
+void sk_flag_wait_long(sk_flag *f, uint64_t value, const sk_waiting *w);
 
-/* Wake those who sleep on a bell whose value has just grown. */
-SK_HOT void sk_flag_wake(sk_flag *b);
+/* Wake the ranks that sleep on a flag whose value has just grown. */
+SK_HOT void sk_flag_wake(sk_flag *f);
 
-/* Everything written before is seen by those who see the new value. */
-static inline void sk_flag_set(sk_flag *b, uint64_t value, const sk_waiting *p)
+/* Set the flag. Ranks that see the new value see everything stored before. */
+static inline void sk_flag_set(sk_flag *f, uint64_t value, const sk_waiting *w)
 {
-    atomic_store_explicit(&b->value, value, memory_order_release);
-    if (p->mode != SK_PAUSE_SPIN)
-        sk_flag_wake(b);
+    atomic_store_explicit(&f->value, value, memory_order_release);
+    if (w->mode != SK_WAIT_SPIN)
+        sk_flag_wake(f);
 }
 
 #endif

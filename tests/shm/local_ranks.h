@@ -11,7 +11,7 @@ typedef struct local_ranks {
     int n;
 } local_ranks;
 
-static inline local_ranks local_ranks_new(int n, sk_waiting pause)
+static inline local_ranks local_ranks_new(int n, sk_waiting waiting)
 {
     local_ranks s = {.n = n};
     int64_t room;
@@ -24,7 +24,7 @@ static inline local_ranks local_ranks_new(int n, sk_waiting pause)
                          SK_OK);
         s.b[i] = sk_shm_new(mem, bytes, n, i);
         assert_non_null(s.b[i]);
-        sk_shm_set_waiting(s.b[i], pause);
+        sk_shm_set_waiting(s.b[i], waiting);
         sk_shm_begin(s.b[i], 0);
     }
     sk_segment_close(&note);

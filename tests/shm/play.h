@@ -15,7 +15,7 @@
 typedef struct play {
     int n, epochs;
     uint64_t seed;
-    sk_pause_mode mode;
+    sk_wait_mode mode;
 } play;
 
 typedef enum play_kind {

@@ -22,7 +22,7 @@ typedef enum shape {
 typedef struct trial {
     const char *name;
     shape shape;
-    sk_pause_mode mode;
+    sk_wait_mode mode;
     int64_t room;
 } trial;
 
@@ -127,15 +127,15 @@ static int64_t play_forked(const trial *c, double seconds)
 int main(int argc, char **argv)
 {
     static const trial trials[] = {
-        {"both_spinning_in_the_line", BOTH, SK_PAUSE_SPIN, 48},
-        {"both_spinning_beside_the_line", BOTH, SK_PAUSE_SPIN, 256},
-        {"one_way_spinning_in_the_line", ONE_WAY, SK_PAUSE_SPIN, 48},
-        {"one_way_spinning_beside_the_line", ONE_WAY, SK_PAUSE_SPIN, 256},
-        {"both_yielding_in_the_line", BOTH, SK_PAUSE_YIELD, 48},
-        {"one_way_sleeping_beside_the_line", ONE_WAY, SK_PAUSE_SLEEP, 256},
-        {"both_sleeping_in_the_line", BOTH, SK_PAUSE_SLEEP, 48},
-        {"join_yielding_in_the_line", JOIN, SK_PAUSE_YIELD, 48},
-        {"join_sleeping_beside_the_line", JOIN, SK_PAUSE_SLEEP, 256},
+        {"both_spinning_in_the_line", BOTH, SK_WAIT_SPIN, 48},
+        {"both_spinning_beside_the_line", BOTH, SK_WAIT_SPIN, 256},
+        {"one_way_spinning_in_the_line", ONE_WAY, SK_WAIT_SPIN, 48},
+        {"one_way_spinning_beside_the_line", ONE_WAY, SK_WAIT_SPIN, 256},
+        {"both_yielding_in_the_line", BOTH, SK_WAIT_YIELD, 48},
+        {"one_way_sleeping_beside_the_line", ONE_WAY, SK_WAIT_SLEEP, 256},
+        {"both_sleeping_in_the_line", BOTH, SK_WAIT_SLEEP, 48},
+        {"join_yielding_in_the_line", JOIN, SK_WAIT_YIELD, 48},
+        {"join_sleeping_beside_the_line", JOIN, SK_WAIT_SLEEP, 256},
     };
     enum { N = sizeof trials / sizeof trials[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 4;

@@ -130,9 +130,9 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
     char *in = malloc(FLOOD);
     late.out = malloc(FLOOD);
     assert_true(in && late.out);
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++)
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++)
         for (int wrong = 0; wrong < 2; wrong++) {
-            int64_t len = mode >= SK_PAUSE_MIXED ? 3 * LONG : FLOOD;
+            int64_t len = mode >= SK_WAIT_MIXED ? 3 * LONG : FLOOD;
             late.t = team_new(2, MOST);
             late.room = wrong ? len - 1 : len;
             late.came = 0;
@@ -140,7 +140,7 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
             sk_fifo_enable_cma(late.t.x[0]);
             sk_fifos_send(late.t.x[0], 1, in, len);
             assert_true(sk_fifos_finish(
-                late.t.x[0], &(sk_waiting){.mode = (sk_pause_mode)mode, .idle = come_late}));
+                late.t.x[0], &(sk_waiting){.mode = (sk_wait_mode)mode, .idle = come_late}));
             assert_true(late.came > 0);
             assert_int_equal(late.good, !wrong);
             assert_memory_equal(in, late.out, late.room);
@@ -154,7 +154,7 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
 
 typedef struct local_rank {
     sk_fifos *x;
-    sk_waiting pause;
+    sk_waiting waiting;
     bool one_sends;
     int n, me, errors;
     uint64_t seed;
@@ -184,7 +184,7 @@ static void *play(void *arg)
             if (give)
                 sk_fifos_send(m->x, i, in + (size_t)i * LONG, give);
         }
-        m->errors += !sk_fifos_finish(m->x, &m->pause);
+        m->errors += !sk_fifos_finish(m->x, &m->waiting);
         for (int i = 0; i < m->n; i++)
             m->errors += !words_same(out + (size_t)i * LONG, length(m, i, m->me, round), i,
                                      100 * round + m->me);
@@ -195,7 +195,7 @@ static void *play(void *arg)
     return NULL;
 }
 
-static void play_as(sk_pause_mode mode, bool one_sends)
+static void play_as(sk_wait_mode mode, bool one_sends)
 {
     for (int n = 2; n <= LOCAL_RANKS; n++) {
         team t = team_new(n, n % 2 ? SHORT : MOST);
@@ -204,7 +204,7 @@ static void play_as(sk_pause_mode mode, bool one_sends)
             if (one_sends)
                 sk_fifo_enable_cma(t.x[i]);
             m[i] = (local_rank){.x = t.x[i],
-                                .pause = {.mode = mode},
+                                .waiting = {.mode = mode},
                                 .one_sends = one_sends,
                                 .n = n,
                                 .me = i,
@@ -224,27 +224,27 @@ static void play_as(sk_pause_mode mode, bool one_sends)
 static void threads_that_spin_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SPIN, false);
+    play_as(SK_WAIT_SPIN, false);
 }
 
 static void threads_that_yield_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_YIELD, false);
+    play_as(SK_WAIT_YIELD, false);
 }
 
 static void threads_that_sleep_get_their_messages(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SLEEP, false);
+    play_as(SK_WAIT_SLEEP, false);
 }
 
 /* Some of it in pieces, some in place. */
 static void threads_read_what_one_of_them_sends(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_MIXED, true);
-    play_as(SK_PAUSE_SLEEP, true);
+    play_as(SK_WAIT_MIXED, true);
+    play_as(SK_WAIT_SLEEP, true);
 }
 
 int main(void)

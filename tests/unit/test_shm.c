@@ -146,8 +146,8 @@ static void epochs_that_a_local_rank_leaves_out_are_counted(void **state)
 static void who_posts_last_is_told_so_of_every_epoch(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_YIELD; mode <= SK_PAUSE_SLEEP; mode++) {
-        local_ranks s = local_ranks_new(3, (sk_waiting){.mode = (sk_pause_mode)mode});
+    for (int mode = SK_WAIT_YIELD; mode <= SK_WAIT_SLEEP; mode++) {
+        local_ranks s = local_ranks_new(3, (sk_waiting){.mode = (sk_wait_mode)mode});
         local_ranks_epoch(&s, 8, true);
         local_ranks_epoch(&s, 8, true);
         for (int i = 0; i < 3; i++) {
@@ -173,7 +173,7 @@ static void who_posts_last_is_told_so_of_every_epoch(void **state)
 static void one_local_rank_is_last_in_every_epoch_that_all_post(void **state)
 {
     (void)state;
-    local_ranks s = local_ranks_new(3, (sk_waiting){.mode = SK_PAUSE_YIELD});
+    local_ranks s = local_ranks_new(3, (sk_waiting){.mode = SK_WAIT_YIELD});
     for (int epoch = 0; epoch < 500; epoch++) {
         bool all = epoch % 3 != 1;
         for (int i = 0; i < 3; i++)
@@ -198,8 +198,8 @@ static void one_local_rank_is_last_in_every_epoch_that_all_post(void **state)
 static void local_ranks_see_that_their_signs_differ(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        local_ranks s = local_ranks_new(3, (sk_waiting){.mode = (sk_pause_mode)mode});
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        local_ranks s = local_ranks_new(3, (sk_waiting){.mode = (sk_wait_mode)mode});
         for (uint32_t call = 0; call < 3; call++) {
             for (int i = 0; i < 3; i++) /* the second call is another at local rank 2 */
                 sk_shm_begin(s.b[i], call == 1 && i == 2 ? 99 : call);
@@ -221,8 +221,8 @@ static void local_ranks_see_that_their_signs_differ(void **state)
 static void a_local_rank_alone_never_waits(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        local_ranks s = local_ranks_new(1, (sk_waiting){.mode = (sk_pause_mode)mode});
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        local_ranks s = local_ranks_new(1, (sk_waiting){.mode = (sk_wait_mode)mode});
         for (int epoch = 0; epoch < 200; epoch++) {
             sk_shm_begin(s.b[0], 0);
             sk_shm_epoch(s.b[0], 524288, true, true);

@@ -45,7 +45,7 @@ static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
 /* Until it has to wait for the first epoch to be passed, or, if it could run far, until half of the
  * slots are free. All it has posted is there then, and the
  * epoch that had to wait does no harm to the others. How many these were. */
-static uint32_t run_ahead(int64_t room, sk_pause_mode mode)
+static uint32_t run_ahead(int64_t room, sk_wait_mode mode)
 {
     local_ranks s = local_ranks_new(2, (sk_waiting){.mode = mode, .idle = release_when_idle});
     uint32_t ahead = 0;
@@ -78,8 +78,8 @@ static void a_local_rank_runs_ahead_until_there_is_no_slot_left(void **state)
     const int64_t rooms[] = {0,    1,     48,    49,     256,    257,   2048,
                              2049, 16384, 16385, 131072, 131073, 524288};
     for (unsigned i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
-        for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-            uint32_t ahead = run_ahead(rooms[i], (sk_pause_mode)mode);
+        for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+            uint32_t ahead = run_ahead(rooms[i], (sk_wait_mode)mode);
             assert_in_range(ahead, rooms[i] <= 48 ? SK_SHM_AHEAD : 2, SK_SHM_AHEAD);
         }
 }
@@ -88,7 +88,7 @@ static void publishing_alone_waits_for_the_line_as_well(void **state)
 {
     (void)state;
     local_ranks s =
-        local_ranks_new(2, (sk_waiting){.mode = SK_PAUSE_SPIN, .idle = release_when_idle});
+        local_ranks_new(2, (sk_waiting){.mode = SK_WAIT_SPIN, .idle = release_when_idle});
     lazy_local_rank(&s, 1);
     for (uint32_t t = 0; t <= SK_SHM_AHEAD; t++) {
         assert_int_equal(lazy.asked, 0);
@@ -104,7 +104,7 @@ static void settling_waits_for_the_others_only(void **state)
 {
     (void)state;
     local_ranks s =
-        local_ranks_new(2, (sk_waiting){.mode = SK_PAUSE_YIELD, .idle = release_when_idle});
+        local_ranks_new(2, (sk_waiting){.mode = SK_WAIT_YIELD, .idle = release_when_idle});
     lazy_local_rank(&s, 1);
     local_ranks_epoch(&s, 8, false);
     local_ranks_epoch(&s, 8, false);

@@ -51,7 +51,7 @@ static family family_new(const play *p)
     return f;
 }
 
-static void play_in_processes(int n, int epochs, sk_pause_mode mode)
+static void play_in_processes(int n, int epochs, sk_wait_mode mode)
 {
     play p = {.n = n, .epochs = epochs, .seed = 7 * (unsigned)n + (unsigned)mode, .mode = mode};
     family f = family_new(&p);
@@ -69,22 +69,22 @@ static void play_in_processes(int n, int epochs, sk_pause_mode mode)
 static void processes_that_spin_read_what_was_posted(void **state)
 {
     (void)state;
-    play_in_processes(2, 1000, SK_PAUSE_SPIN);
-    play_in_processes(3, 300, SK_PAUSE_SPIN);
+    play_in_processes(2, 1000, SK_WAIT_SPIN);
+    play_in_processes(3, 300, SK_WAIT_SPIN);
 }
 
 static void processes_that_yield_read_what_was_posted(void **state)
 {
     (void)state;
-    play_in_processes(2, 1000, SK_PAUSE_YIELD);
-    play_in_processes(16, 300, SK_PAUSE_YIELD);
+    play_in_processes(2, 1000, SK_WAIT_YIELD);
+    play_in_processes(16, 300, SK_WAIT_YIELD);
 }
 
 static void processes_that_sleep_read_what_was_posted(void **state)
 {
     (void)state;
-    play_in_processes(2, 1000, SK_PAUSE_SLEEP);
-    play_in_processes(7, 500, SK_PAUSE_SLEEP);
+    play_in_processes(2, 1000, SK_WAIT_SLEEP);
+    play_in_processes(7, 500, SK_WAIT_SLEEP);
 }
 
 /* ---- what is left ---- */
@@ -120,7 +120,7 @@ static void await_epochs(const family *f, uint64_t epochs)
     assert_int_equal(sk_segment_map(&f->note, f->bytes, &mem), SK_OK);
     sk_shm *watcher = sk_shm_new(mem, f->bytes, f->p->n, 0);
     assert_non_null(watcher);
-    sk_shm_set_waiting(watcher, (sk_waiting){.mode = SK_PAUSE_YIELD});
+    sk_shm_set_waiting(watcher, (sk_waiting){.mode = SK_WAIT_YIELD});
     for (uint64_t i = 0; i < epochs; i++)
         sk_shm_epoch(watcher, 0, false, false);
     sk_shm_quiesce(watcher, (uint32_t)epochs - 1);
@@ -142,7 +142,7 @@ static void a_killed_local_rank_leaves_nothing_behind(void **state)
     int fds = entries("/proc/self/fd", ""), shm = entries("/dev/shm", "skein");
     assert_int_equal(mapped(), 0);
     for (int round = 0; round < 3; round++) {
-        play p = {.n = 3, .epochs = 100000000, .seed = 5, .mode = (sk_pause_mode)round};
+        play p = {.n = 3, .epochs = 100000000, .seed = 5, .mode = (sk_wait_mode)round};
         family f = family_new(&p);
         assert_int_equal(mapped(), 1);
         await_epochs(&f, 20);

@@ -78,7 +78,7 @@ static void play_in_threads(const play *p, bool small, bool share)
     assert_int_equal(errors, 0);
 }
 
-static void play_as(sk_pause_mode mode)
+static void play_as(sk_wait_mode mode)
 {
     static const struct {
         int n, epochs;
@@ -95,19 +95,19 @@ static void play_as(sk_pause_mode mode)
 static void threads_that_spin_read_what_was_posted(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SPIN);
+    play_as(SK_WAIT_SPIN);
 }
 
 static void threads_that_yield_read_what_was_posted(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_YIELD);
+    play_as(SK_WAIT_YIELD);
 }
 
 static void threads_that_sleep_read_what_was_posted(void **state)
 {
     (void)state;
-    play_as(SK_PAUSE_SLEEP);
+    play_as(SK_WAIT_SLEEP);
 }
 
 int main(void)

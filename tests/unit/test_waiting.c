@@ -24,14 +24,14 @@ static void ring_when_idle(void)
         atomic_store(&bell.value, idler.value);
 }
 
-static void wait_idly(uint64_t from, uint64_t to, int after, sk_pause_mode mode)
+static void wait_idly(uint64_t from, uint64_t to, int after, sk_wait_mode mode)
 {
-    sk_waiting pause = {.mode = mode, .idle = ring_when_idle};
+    sk_waiting waiting = {.mode = mode, .idle = ring_when_idle};
     idler.asked = 0;
     idler.after = after;
     idler.value = to;
     atomic_store(&bell.value, from);
-    sk_flag_wait(&bell, to, &pause);
+    sk_flag_wait(&bell, to, &waiting);
     assert_true(sk_flag_reached(&bell, to));
     assert_false(sk_flag_reached(&bell, to + 1));
 }
@@ -39,10 +39,10 @@ static void wait_idly(uint64_t from, uint64_t to, int after, sk_pause_mode mode)
 static void who_waits_long_is_idle_from_time_to_time(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        wait_idly(0, 1, 5, (sk_pause_mode)mode);
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        wait_idly(0, 1, 5, (sk_wait_mode)mode);
         assert_int_equal(idler.asked, 5);
-        assert_int_equal(idler.sleepers, mode != SK_PAUSE_SPIN); /* they sleep in the end */
+        assert_int_equal(idler.sleepers, mode != SK_WAIT_SPIN); /* they sleep in the end */
         assert_int_equal(atomic_load(&bell.sleepers), 0);
     }
 }
@@ -50,8 +50,8 @@ static void who_waits_long_is_idle_from_time_to_time(void **state)
 static void what_has_rung_is_not_waited_for(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        wait_idly(7, 7, -1, (sk_pause_mode)mode);
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        wait_idly(7, 7, -1, (sk_wait_mode)mode);
         assert_int_equal(idler.asked, 0);
     }
 }
@@ -60,10 +60,10 @@ static void bells_count_beyond_32_bits(void **state)
 {
     (void)state;
     const uint64_t limit = (uint64_t)1 << 32;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        wait_idly(limit - 1, limit, 2, (sk_pause_mode)mode);
-        wait_idly(limit - 1, limit + 5, 2, (sk_pause_mode)mode);
-        wait_idly(0, limit, 2, (sk_pause_mode)mode); /* the same in its lower half */
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        wait_idly(limit - 1, limit, 2, (sk_wait_mode)mode);
+        wait_idly(limit - 1, limit + 5, 2, (sk_wait_mode)mode);
+        wait_idly(0, limit, 2, (sk_wait_mode)mode); /* the same in its lower half */
     }
 }
 
@@ -93,14 +93,14 @@ static void who_sleeps_is_woken(void **state)
     enum { SLEEPERS = 3 };
     pthread_t thread[SLEEPERS];
     int errors = 0;
-    const sk_waiting pause = {.mode = SK_PAUSE_SLEEP};
+    const sk_waiting waiting = {.mode = SK_WAIT_SLEEP};
     atomic_store(&bell.value, 0);
     for (int i = 0; i < SLEEPERS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, sleep_soundly, &errors), 0);
     while (atomic_load(&bell.sleepers) < SLEEPERS)
         usleep(100);
     usleep(2000); /* asleep, now */
-    sk_flag_set(&bell, 1, &pause);
+    sk_flag_set(&bell, 1, &waiting);
     for (int i = 0; i < SLEEPERS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(errors, 0);
@@ -110,11 +110,11 @@ static void who_sleeps_is_woken(void **state)
 static sk_flag ends[2];
 enum { ROUNDS = 2000 };
 
-static void *answer(void *pause)
+static void *answer(void *waiting)
 {
     for (uint64_t i = 1; i <= ROUNDS; i++) {
-        sk_flag_wait(&ends[0], i, pause);
-        sk_flag_set(&ends[1], i, pause);
+        sk_flag_wait(&ends[0], i, waiting);
+        sk_flag_set(&ends[1], i, waiting);
     }
     return NULL;
 }
@@ -122,15 +122,15 @@ static void *answer(void *pause)
 static void bells_ring_there_and_back(void **state)
 {
     (void)state;
-    for (int mode = SK_PAUSE_SPIN; mode <= SK_PAUSE_SLEEP; mode++) {
-        sk_waiting pause = {.mode = (sk_pause_mode)mode};
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        sk_waiting waiting = {.mode = (sk_wait_mode)mode};
         pthread_t thread;
         for (int i = 0; i < 2; i++)
             atomic_store(&ends[i].value, 0);
-        assert_int_equal(pthread_create(&thread, NULL, answer, &pause), 0);
+        assert_int_equal(pthread_create(&thread, NULL, answer, &waiting), 0);
         for (uint64_t i = 1; i <= ROUNDS; i++) {
-            sk_flag_set(&ends[0], i, &pause);
-            sk_flag_wait(&ends[1], i, &pause);
+            sk_flag_set(&ends[0], i, &waiting);
+            sk_flag_wait(&ends[1], i, &waiting);
         }
         pthread_join(thread, NULL);
         assert_int_equal(atomic_load(&ends[0].sleepers), 0);

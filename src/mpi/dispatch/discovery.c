@@ -135,11 +135,7 @@ static bool find_shm(sk_discovery *d)
     if (d->segment.pid == getpid() && d->segment.fd >= 0)
         sk_segment_close(&d->segment);
     if (agreed && d->votes[VOTE_MEMORY]) {
-        static const sk_pause_mode mode[] = {[SK_WAIT_SPIN] = SK_PAUSE_SPIN,
-                                             [SK_WAIT_YIELD] = SK_PAUSE_YIELD,
-                                             [SK_WAIT_MIXED] = SK_PAUSE_MIXED,
-                                             [SK_WAIT_SLEEP] = SK_PAUSE_SLEEP};
-        sk_shm_set_waiting(c->shm, (sk_waiting){.mode = mode[-d->votes[VOTE_WAIT]],
+        sk_shm_set_waiting(c->shm, (sk_waiting){.mode = (sk_wait_mode)-d->votes[VOTE_WAIT],
                                                 .idle = host_progress,
                                                 .nap_ns = nap_interval(d->nlocal)});
         sk_shm_bytes(c->machine->most_on_node, cap, &c->slot_capacity);

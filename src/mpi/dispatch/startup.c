@@ -46,7 +46,7 @@ static void read_settings(const sk_settings *set)
     PMPI_Query_thread(&level);
     sk_proc.threads = level == MPI_THREAD_MULTIPLE;
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
-    sk_proc.wait = sk_wait_policy(set);
+    sk_proc.wait = sk_wait_mode_of(sk_settings_text(set, SK_SET_WAIT));
     sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
     sk_proc.find_after = sk_settings_int(set, SK_SET_FIND);
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;

@@ -13,6 +13,7 @@
 #include "mpi/state/flavour.h"
 #include "report/report.h"
 #include "select/select.h"
+#include "shm/waiting.h"
 
 struct sk_comm;
 struct sk_dtype;
@@ -20,15 +21,12 @@ struct sk_op;
 
 enum { SK_SLOTS = 256 }; /* of the tables indexed by handle */
 
-/* How a rank waits. Spinning needs a core of its own; the other ways give the core away. */
-typedef enum sk_wait { SK_WAIT_SPIN, SK_WAIT_YIELD, SK_WAIT_MIXED, SK_WAIT_SLEEP } sk_wait;
-
 enum { SK_PROC_NEW, SK_PROC_READY, SK_PROC_OFF };
 
 typedef struct sk_process {
     atomic_int state;        /* SK_PROC_*: see dispatch/startup.h */
     bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
-    sk_wait wait;
+    sk_wait_mode wait;
     bool reporting;
     int leaders;            /* SKEIN_LEADERS */
     int64_t find_after;     /* calls on a communicator before its ranks look for shared memory */
@@ -107,14 +105,14 @@ static inline uint32_t sk_process_call(void)
 
 /* ---- waiting ---- */
 
-/* How this process waits, by SKEIN_WAIT and by the ranks and cores of the node. */
-sk_wait sk_wait_policy(const sk_settings *set);
-
 /* Ranks turned out to share cores: give the core away from now on, unless SKEIN_WAIT says how. */
 void sk_wait_sharing(void);
 
 /* Nothing to do: give the core away if the policy says so. */
-void sk_relax(void);
+static inline void sk_relax(void)
+{
+    sk_wait_relax(sk_proc.wait);
+}
 
 /* May a blocking call wait inside the host? That is cheapest, but only if nothing else needs
  * progress meanwhile, and if the host yields by itself or need not. */
