@@ -11,11 +11,11 @@ void sk_inproc_machine(sk_inproc *l, const sk_machine *m)
 
 static bool same_epochs(const struct sk_sched_view *rank, const struct sk_sched_view *node)
 {
-    bool same = rank->nturns == node->nturns;
-    for (uint32_t t = 0; same && t < rank->nturns; t++) {
-        const sk_epoch_room *a = &rank->epochs[t], *b = &node->epochs[t];
-        same = (a->room == b->room || a->room == SK_NO_PART) && a->all == b->all &&
-               a->together == b->together;
+    bool same = rank->nepochs == node->nepochs;
+    for (uint32_t t = 0; same && t < rank->nepochs; t++) {
+        const sk_epoch_info *a = &rank->epochs[t], *b = &node->epochs[t];
+        same = (a->slot_bytes == b->slot_bytes || a->slot_bytes == SK_NO_PART) &&
+               a->all == b->all && a->together == b->together;
     }
     return same;
 }
@@ -26,12 +26,12 @@ sk_status sk_inproc_begin_epochs(sk_inproc *l, sk_run *runs)
     bool some = false;
     for (int r = 0; r < l->nranks; r++) {
         const struct sk_sched_view *v = runs[r].sched;
-        some |= v->nturns > 0;
+        some |= v->nepochs > 0;
         if (m && m->nranks == l->nranks) {
             if (same_epochs(v, sk_inproc_epochs_of(m, m->node[r], sk_inproc_run_view, runs)))
                 continue;
             sk_inproc_complain(l, "rank %d and others of its node have different turns", r);
-        } else if (v->nturns == 0)
+        } else if (v->nepochs == 0)
             continue;
         else
             sk_inproc_complain(l, "rank %d has turns and no machine", r);
@@ -53,7 +53,7 @@ void sk_inproc_end_epochs(sk_inproc *l, sk_run *runs)
 {
     for (int i = 0; l->epochs && i < l->epochs->nnodes; i++) {
         const inproc_node *n = &l->epochs->nodes[i];
-        for (uint32_t t = 0; t < n->nturns; t++)
+        for (uint32_t t = 0; t < n->nepochs; t++)
             if (n->joins[t] && n->joins[t] != n->n && runs[*n->local_ranks].status == SK_OK &&
                 !l->stuck)
                 runs[*n->local_ranks].status =

@@ -11,7 +11,7 @@ typedef struct slot {
 static bool find_slot(const inproc_wire *w, int64_t at, slot *b)
 {
     const inproc_node *n = w->node;
-    uint32_t lo = 0, hi = n->nturns;
+    uint32_t lo = 0, hi = n->nepochs;
     if (hi == 0 || at < n->first[0] || at >= n->first[hi])
         return false;
     while (hi - lo > 1) {
@@ -21,11 +21,11 @@ static bool find_slot(const inproc_wire *w, int64_t at, slot *b)
         else
             hi = mid;
     }
-    int64_t stride = sk_inproc_slot_stride(n->epochs[lo].room);
+    int64_t stride = sk_inproc_slot_stride(n->epochs[lo].slot_bytes);
     b->epoch = lo;
     b->owner = (int)((at - n->first[lo]) / stride);
     b->lo = n->first[lo] + b->owner * stride;
-    b->hi = b->lo + n->epochs[lo].room;
+    b->hi = b->lo + n->epochs[lo].slot_bytes;
     return true;
 }
 

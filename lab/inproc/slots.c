@@ -13,9 +13,9 @@ int64_t sk_inproc_slot_stride(int64_t room)
 static bool knows_rooms(const struct sk_sched_view *v)
 {
     uint32_t t = 0;
-    while (t < v->nturns && v->epochs[t].room != SK_NO_PART)
+    while (t < v->nepochs && v->epochs[t].slot_bytes != SK_NO_PART)
         t++;
-    return t == v->nturns;
+    return t == v->nepochs;
 }
 
 const struct sk_sched_view *sk_inproc_epochs_of(const sk_machine *m, int node, sk_inproc_view *view,
@@ -42,7 +42,7 @@ static int64_t epochs_bytes(const struct sk_sched_view *v, uint32_t epochs, int 
 {
     int64_t bytes = 0;
     for (uint32_t t = 0; t < epochs; t++)
-        bytes += (n + 1) * sk_inproc_slot_stride(v->epochs[t].room);
+        bytes += (n + 1) * sk_inproc_slot_stride(v->epochs[t].slot_bytes);
     return bytes;
 }
 
@@ -52,7 +52,7 @@ static int64_t bytes_before(const sk_machine *m, sk_sched *const *scheds, int no
     int64_t bytes = 0;
     for (int i = 0; i < node; i++) {
         const struct sk_sched_view *v = sk_inproc_epochs_of(m, i, sched_view, scheds);
-        bytes += epochs_bytes(v, v->nturns, m->node_first[i + 1] - m->node_first[i]);
+        bytes += epochs_bytes(v, v->nepochs, m->node_first[i + 1] - m->node_first[i]);
     }
     return bytes;
 }
@@ -70,7 +70,7 @@ int64_t sk_inproc_slot_place(const sk_machine *m, sk_sched *const *scheds, int r
     sk_machine_local_ranks(m, rank, &n);
     int slot = (buf & SK_BUF_MASK) == SK_COMMON ? n : m->local_rank[rank];
     return bytes_before(m, scheds, m->node[rank]) + epochs_bytes(v, epoch, n) +
-           slot * sk_inproc_slot_stride(v->epochs[epoch].room);
+           slot * sk_inproc_slot_stride(v->epochs[epoch].slot_bytes);
 }
 
 void sk_inproc_slots(sk_inproc *l, void *memory)
@@ -81,9 +81,9 @@ void sk_inproc_slots(sk_inproc *l, void *memory)
 static bool node_init(inproc_node *node, const int *local_ranks, int n,
                       const struct sk_sched_view *v, int64_t *bytes)
 {
-    size_t epochs = (size_t)v->nturns + 1, each = (size_t)n;
-    *node =
-        (inproc_node){.local_ranks = local_ranks, .n = n, .epochs = v->epochs, .nturns = v->nturns};
+    size_t epochs = (size_t)v->nepochs + 1, each = (size_t)n;
+    *node = (inproc_node){
+        .local_ranks = local_ranks, .n = n, .epochs = v->epochs, .nepochs = v->nepochs};
     node->first = calloc(epochs, sizeof *node->first);
     node->opened = calloc(epochs, each);
     node->posted = calloc(epochs, each);
@@ -93,11 +93,11 @@ static bool node_init(inproc_node *node, const int *local_ranks, int n,
     if (!node->first || !node->opened || !node->posted || !node->seen || !node->joined ||
         !node->joins)
         return false;
-    for (uint32_t t = 0; t < v->nturns; t++) {
+    for (uint32_t t = 0; t < v->nepochs; t++) {
         node->first[t] = *bytes;
-        *bytes += (n + 1) * sk_inproc_slot_stride(v->epochs[t].room);
+        *bytes += (n + 1) * sk_inproc_slot_stride(v->epochs[t].slot_bytes);
     }
-    node->first[v->nturns] = *bytes;
+    node->first[v->nepochs] = *bytes;
     return true;
 }
 

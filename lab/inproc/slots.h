@@ -8,8 +8,8 @@
 typedef struct inproc_node {
     const int *local_ranks; /* ranks */
     int n;
-    const sk_epoch_room *epochs;
-    uint32_t nturns;
+    const sk_epoch_info *epochs;
+    uint32_t nepochs;
     int64_t *first;        /* of each epoch, and the end: where its slots start, in all slots */
     unsigned char *opened; /* [epoch * n + local rank] */
     unsigned char *posted; /* the same */
@@ -48,7 +48,8 @@ sk_inproc_view sk_inproc_run_view; /* of an array of runs */
 static inline char *sk_inproc_slot_at(const inproc_epochs *t, const inproc_node *n, uint32_t epoch,
                                       int local_rank)
 {
-    return t->slots + n->first[epoch] + local_rank * sk_inproc_slot_stride(n->epochs[epoch].room);
+    return t->slots + n->first[epoch] +
+           local_rank * sk_inproc_slot_stride(n->epochs[epoch].slot_bytes);
 }
 
 /* NULL when out of memory. */

@@ -109,7 +109,7 @@ SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops)
         sk_run_note(r, got);
     }
     r->round = v->nrounds;
-    sk_epoch_release(r, ops, v->nturns);
+    sk_epoch_release(r, ops, v->nepochs);
     return r->status;
 }
 

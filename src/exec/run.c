@@ -158,7 +158,7 @@ static sk_status run_with_epochs(sk_run *r, bool block)
     while (r->round < v->nrounds)
         if (round_with_epochs(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
-    sk_epoch_release(r, r->wire->ops, v->nturns);
+    sk_epoch_release(r, r->wire->ops, v->nepochs);
     return r->status;
 }
 
@@ -166,7 +166,7 @@ static sk_status run_with_epochs(sk_run *r, bool block)
 
 sk_status sk_run_poll(sk_run *r)
 {
-    if (r->sched->nturns)
+    if (r->sched->nepochs)
         return run_with_epochs(r, false);
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
@@ -187,7 +187,7 @@ sk_status sk_run_poll(sk_run *r)
 
 sk_status sk_run_wait(sk_run *r)
 {
-    if (r->sched->nturns) {
+    if (r->sched->nepochs) {
         if (!r->sched->straight || r->round || r->step)
             return run_with_epochs(r, true);
         return sk_epoch_straight(r, r->wire->ops);

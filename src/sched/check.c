@@ -60,7 +60,7 @@ static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint3
 static void add_packet(touches *t, const struct sk_sched_view *v, uint32_t packet, uint32_t step,
                        bool write, bool append)
 {
-    const sk_packet_room *p = &v->packets[packet];
+    const sk_packet_info *p = &v->packets[packet];
     add(t, (touch){p->off, p->off + p->cap, SK_SCRATCH, step, write, append});
 }
 

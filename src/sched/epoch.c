@@ -3,10 +3,11 @@
 
 enum { SLOT_ALIGN = 64 };
 
-static int add_epoch(sk_sched *s, sk_epoch_room epoch)
+static int add_epoch(sk_sched *s, sk_epoch_info epoch)
 {
-    uint32_t n = s->v.nturns;
-    if (epoch.room < SK_NO_PART || epoch.room > INT64_MAX - SLOT_ALIGN || n >= SK_MAX_ROOMS) {
+    uint32_t n = s->v.nepochs;
+    if (epoch.slot_bytes < SK_NO_PART || epoch.slot_bytes > INT64_MAX - SLOT_ALIGN ||
+        n >= SK_MAX_ROOMS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
@@ -16,18 +17,18 @@ static int add_epoch(sk_sched *s, sk_epoch_room epoch)
     s->epochs = epochs;
     s->epoch_cap = sk_sched_grown(n, s->epoch_cap);
     s->epochs[n] = epoch;
-    s->v.nturns++;
+    s->v.nepochs++;
     return (int)n;
 }
 
-int sk_epoch(sk_sched *s, int64_t room, bool all)
+int sk_epoch(sk_sched *s, int64_t slot_bytes, bool all)
 {
-    return add_epoch(s, (sk_epoch_room){.room = room, .all = all, .together = all});
+    return add_epoch(s, (sk_epoch_info){.slot_bytes = slot_bytes, .all = all, .together = all});
 }
 
-int sk_epoch_together(sk_sched *s, int64_t room)
+int sk_epoch_together(sk_sched *s, int64_t slot_bytes)
 {
-    return add_epoch(s, (sk_epoch_room){.room = room, .together = true});
+    return add_epoch(s, (sk_epoch_info){.slot_bytes = slot_bytes, .together = true});
 }
 
 static uint32_t buf_of(int epoch, uint32_t which)
@@ -55,7 +56,7 @@ sk_span sk_slot_typed(const sk_type *types, uint32_t type, int epoch, int64_t at
                      .buf = buf_of(epoch, SK_SLOT)};
 }
 
-int64_t sk_slot_room(const sk_type *t, int64_t count)
+int64_t sk_slot_bytes(const sk_type *t, int64_t count)
 {
     int64_t lo, hi;
     sk_type_bounds(t, count, &lo, &hi);
@@ -65,18 +66,18 @@ int64_t sk_slot_room(const sk_type *t, int64_t count)
 bool sk_sched_slot_ok(const sk_sched *s, const sk_span *sp)
 {
     uint32_t epoch = sk_buf_epoch(sp->buf);
-    if (epoch >= s->v.nturns || (sp->buf & SK_BUF_MASK) > SK_COMMON)
+    if (epoch >= s->v.nepochs || (sp->buf & SK_BUF_MASK) > SK_COMMON)
         return false;
     const sk_type *t = &s->types[sp->type];
-    int64_t lo = 0, hi = sp->len, room = s->epochs[epoch].room;
+    int64_t lo = 0, hi = sp->len, size = s->epochs[epoch].slot_bytes;
     if (!t->contig)
         sk_type_bounds(t, sp->len / t->size, &lo, &hi);
-    return sp->off >= -lo && sp->off <= room - hi;
+    return sp->off >= -lo && sp->off <= size - hi;
 }
 
 static void epoch_step(sk_sched *s, sk_step st, int epoch)
 {
-    if (epoch < 0 || (uint32_t)epoch >= s->v.nturns || st.lo < 0) {
+    if (epoch < 0 || (uint32_t)epoch >= s->v.nepochs || st.lo < 0) {
         sk_sched_fail(s, SK_BADARG);
         return;
     }
@@ -184,7 +185,7 @@ static void intra_step(sk_sched *s, sk_step st, const sk_span *bytes)
     st.packet = 1;
     if (bytes->len == 0)
         return;
-    if (!s->v.nturns || !contiguous(s, bytes))
+    if (!s->v.nepochs || !contiguous(s, bytes))
         sk_sched_fail(s, SK_BADARG);
     else
         sk_sched_append(s, &st);

@@ -57,7 +57,7 @@ static bool note_opening(const sk_sched *s, epoch_use *use)
         if (t != NEVER && use[t].opened == NEVER)
             use[t].opened = round;
     }
-    for (uint32_t t = 0; t < s->v.nturns; t++)
+    for (uint32_t t = 0; t < s->v.nepochs; t++)
         if (s->epochs[t].all && use[t].posted == NEVER)
             return false;
     return true;
@@ -67,9 +67,9 @@ static bool note_opening(const sk_sched *s, epoch_use *use)
  * have no more than two slots for each local rank. */
 static bool in_order(const sk_sched *s, sk_round *rounds, uint32_t nrounds)
 {
-    uint32_t last = 0, first = s->v.nturns;
+    uint32_t last = 0, first = s->v.nepochs;
     for (uint32_t r = 0; r < nrounds; r++)
-        rounds[r].released = s->v.nturns;
+        rounds[r].released = s->v.nepochs;
     for (uint32_t i = 0, end; i < s->v.nsteps; i = end) {
         uint32_t epoch[2], r = s->round_of[i], *low = &rounds[r].released;
         for (end = i; end < s->v.nsteps && s->round_of[end] == r; end++)
@@ -125,7 +125,7 @@ static bool step_ok(const sk_sched *s, const sk_step *st, uint32_t round, const 
 {
     uint32_t from = epoch_of(&st->a), to = epoch_of(&st->b), t = st->packet, used[2];
     for (int i = uses(st, used); i-- > 0;)
-        if (s->epochs[used[i]].room == SK_NO_PART)
+        if (s->epochs[used[i]].slot_bytes == SK_NO_PART)
             return false;
     if (to != NEVER && round >= use[to].posted)
         return false;
@@ -154,7 +154,7 @@ static bool rules_kept(const sk_sched *s, sk_round *rounds, uint32_t nrounds, ep
     for (uint32_t i = 0; i < s->v.nsteps; i++)
         if (!step_ok(s, &s->steps[i], s->round_of[i], rounds, use))
             return false;
-    for (uint32_t t = 0; t < s->v.nturns; t++)
+    for (uint32_t t = 0; t < s->v.nepochs; t++)
         if (use[t].joined && use[t].common)
             return false;
     return single_copy_ok(s) && intra_ok(s);
@@ -162,13 +162,13 @@ static bool rules_kept(const sk_sched *s, sk_round *rounds, uint32_t nrounds, ep
 
 sk_status sk_sched_epochs(const sk_sched *s, sk_round *rounds, uint32_t nrounds, uint32_t *open_in)
 {
-    epoch_use *use = calloc(s->v.nturns, sizeof *use);
+    epoch_use *use = calloc(s->v.nepochs, sizeof *use);
     if (!use)
         return SK_NOMEM;
-    for (uint32_t t = 0; t < s->v.nturns; t++)
+    for (uint32_t t = 0; t < s->v.nepochs; t++)
         use[t].opened = use[t].posted = NEVER;
     bool ok = rules_kept(s, rounds, nrounds, use);
-    for (uint32_t t = 0; t < s->v.nturns; t++)
+    for (uint32_t t = 0; t < s->v.nepochs; t++)
         open_in[t] = use[t].opened;
     free(use);
     return ok ? SK_OK : SK_BADARG;

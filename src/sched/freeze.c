@@ -78,7 +78,7 @@ static void sort_round(sorter *o, uint32_t first, uint32_t end, uint32_t round, 
     rd->first = o->n;
     for (int cls = 0; cls < NCLASSES; cls++) {
         uint32_t before = o->n;
-        if (cls == HEAD && o->s->v.nturns)
+        if (cls == HEAD && o->s->v.nepochs)
             sort_heads(o, first, end, round);
         else
             sort_class(o, first, end, cls);
@@ -87,10 +87,10 @@ static void sort_round(sorter *o, uint32_t first, uint32_t end, uint32_t round, 
 }
 
 /* Epochs are used in order, and two at once at most: so they are opened nearly in order. */
-static uint32_t order_openings(const uint32_t *open_in, uint32_t nturns, uint32_t *by_opening)
+static uint32_t order_openings(const uint32_t *open_in, uint32_t nepochs, uint32_t *by_opening)
 {
     uint32_t n = 0;
-    for (uint32_t t = 0; t < nturns; t++) {
+    for (uint32_t t = 0; t < nepochs; t++) {
         uint32_t at = n;
         if (open_in[t] == UINT32_MAX)
             continue;
@@ -122,7 +122,7 @@ static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_round *rounds, uin
  * two epochs at most. */
 static bool is_straight(const struct sk_sched_view *v)
 {
-    if (!v->nturns || !v->nrounds || v->max_transfers || v->npackets)
+    if (!v->nepochs || !v->nrounds || v->max_transfers || v->npackets)
         return false;
     for (uint32_t i = 0; i < v->nsteps; i++)
         if (v->steps[i].kind == SK_STEP_QUIESCE || v->steps[i].kind == SK_STEP_READ)
@@ -134,21 +134,21 @@ sk_status sk_sched_freeze(sk_sched *s)
 {
     if (s->status)
         return s->status;
-    uint32_t n = s->v.nsteps, nturns = s->v.nturns, nrounds = n ? s->round_of[n - 1] + 1 : 0;
-    sk_step *sorted = calloc((size_t)n + nturns + 1, sizeof *sorted);
+    uint32_t n = s->v.nsteps, nepochs = s->v.nepochs, nrounds = n ? s->round_of[n - 1] + 1 : 0;
+    sk_step *sorted = calloc((size_t)n + nepochs + 1, sizeof *sorted);
     sk_round *rounds = calloc((size_t)nrounds + 1, sizeof *rounds);
-    uint32_t *open_in = calloc(2 * (size_t)nturns + 1, sizeof *open_in);
+    uint32_t *open_in = calloc(2 * (size_t)nepochs + 1, sizeof *open_in);
     if (!sorted || !rounds || !open_in) {
         s->status = SK_NOMEM;
         goto out;
     }
-    if (nturns) {
+    if (nepochs) {
         s->status = sk_sched_epochs(s, rounds, nrounds, open_in);
         if (s->status)
             goto out;
     }
-    sorter o = {.s = s, .out = sorted, .open_in = open_in, .by_opening = open_in + nturns};
-    o.nopen = order_openings(open_in, nturns, o.by_opening);
+    sorter o = {.s = s, .out = sorted, .open_in = open_in, .by_opening = open_in + nepochs};
+    o.nopen = order_openings(open_in, nepochs, o.by_opening);
     for (uint32_t r = 0, i = 0, end; r < nrounds; r++, i = end) {
         for (end = i; end < n && s->round_of[end] == r; end++)
             ;

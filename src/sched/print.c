@@ -119,11 +119,11 @@ void sk_sched_print(const sk_sched *s, FILE *out)
             print_step(&v->steps[i], out);
         }
     }
-    for (uint32_t t = 0; t < v->nturns; t++)
-        if (v->epochs[t].room == SK_NO_PART)
+    for (uint32_t t = 0; t < v->nepochs; t++)
+        if (v->epochs[t].slot_bytes == SK_NO_PART)
             fprintf(out, "turn %u: no part\n", t);
         else
-            fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->epochs[t].room,
+            fprintf(out, "turn %u: bays of %" PRId64 " bytes%s\n", t, v->epochs[t].slot_bytes,
                     v->epochs[t].all ? ", all publish" : "");
     fprintf(out, "scratch %" PRId64 " bytes\n", v->scratch);
 }

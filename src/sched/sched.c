@@ -177,7 +177,7 @@ int sk_packet(sk_sched *s, int records, int64_t bytes)
     s->packets = packets;
     s->packet_cap = sk_sched_grown(n, s->packet_cap);
     int64_t cap = sk_packet_bytes(records, bytes);
-    s->packets[n] = (sk_packet_room){.off = take_scratch(s, cap), .cap = cap};
+    s->packets[n] = (sk_packet_info){.off = take_scratch(s, cap), .cap = cap};
     s->v.npackets++;
     return (int)n;
 }
@@ -269,7 +269,7 @@ static void count_step(sk_sched_stats *c, const sk_step *st)
 
 sk_sched_stats sk_sched_count(const sk_sched *s)
 {
-    sk_sched_stats c = {.scratch = s->v.scratch, .epochs = s->v.nturns};
+    sk_sched_stats c = {.scratch = s->v.scratch, .epochs = s->v.nepochs};
     for (uint32_t i = 0; i < s->v.nsteps; i++)
         count_step(&c, &s->v.steps[i]);
     for (uint32_t r = 0; r < s->v.nrounds; r++)

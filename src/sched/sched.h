@@ -95,18 +95,18 @@ void sk_relay(sk_sched *s, int from, int key, int to, int new_key);
  * epoch; needed by what uses the common slot, and by sk_join_local, of which an epoch has one at most,
  * and then its common slot is the wire's. */
 enum { SK_NO_PART = -1 }; /* for a room */
-int sk_epoch(sk_sched *s, int64_t room, bool all);
+int sk_epoch(sk_sched *s, int64_t slot_bytes, bool all);
 
 /* One that not all post, but that nobody reaches long before the others, as each waits for some
  * of them: it has slots that come back soon, and so are still in the cache. */
-int sk_epoch_together(sk_sched *s, int64_t room);
+int sk_epoch_together(sk_sched *s, int64_t slot_bytes);
 
 sk_span sk_slot(int epoch, int64_t at, int64_t len);   /* my own, or that of the rank I take from */
 sk_span sk_common(int epoch, int64_t at, int64_t len); /* the one for all */
 /* Room for `count` elements laid out as the type says, `at` bytes into the slot, and how many bytes
  * that takes, rounded up to 64. */
 sk_span sk_slot_typed(const sk_type *types, uint32_t type, int epoch, int64_t at, int64_t count);
-int64_t sk_slot_room(const sk_type *t, int64_t count);
+int64_t sk_slot_bytes(const sk_type *t, int64_t count);
 
 void sk_post(sk_sched *s, int epoch);
 void sk_take(sk_sched *s, int owner, sk_span slot, sk_span to);
@@ -158,23 +158,23 @@ static inline int64_t sk_step_read_at(const sk_step *st)
     return (int64_t)((uint64_t)(uint32_t)st->hi << 32 | (uint32_t)st->lo);
 }
 
-typedef struct sk_epoch_room {
-    int64_t room;
+typedef struct sk_epoch_info {
+    int64_t slot_bytes;
     bool all, together;
-} sk_epoch_room;
+} sk_epoch_info;
 
-typedef struct sk_packet_room {
+typedef struct sk_packet_info {
     int64_t off; /* in scratch */
     int64_t cap;
-} sk_packet_room;
+} sk_packet_info;
 
 struct sk_sched_view {
     const sk_step *steps;
     const sk_round *rounds;
     const sk_type *types;
-    const sk_packet_room *packets;
-    const sk_epoch_room *epochs;
-    uint32_t nsteps, nrounds, ntypes, npackets, nturns;
+    const sk_packet_info *packets;
+    const sk_epoch_info *epochs;
+    uint32_t nsteps, nrounds, ntypes, npackets, nepochs;
     uint32_t max_transfers; /* most sends + receives in one round */
     bool straight; /* epochs, few, and nothing else to wait for: steps may be done as they stand */
     int64_t scratch; /* bytes needed */

@@ -12,8 +12,8 @@ struct sk_sched {
     uint32_t *round_of; /* while building: the round of each step */
     sk_round *rounds;
     sk_type *types;
-    sk_packet_room *packets;
-    sk_epoch_room *epochs;
+    sk_packet_info *packets;
+    sk_epoch_info *epochs;
     uint32_t cap, packet_cap, epoch_cap;
     uint32_t round; /* while building: current round */
     bool round_used;

@@ -92,7 +92,7 @@ static bool applies(const sk_rule *r, const sk_call *c)
     case SK_WHEN_ONE_NODE:
         return m && m->nnodes == 1 && c->slot_bytes > 0;
     case SK_WHEN_NODES:
-        return m && m->nnodes > 1 && m->most_on_node > 1;
+        return m && m->nnodes > 1 && m->max_per_node > 1;
     case SK_WHEN_SUB:
         return c->sub;
     case SK_WHEN_ORDERED:

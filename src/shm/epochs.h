@@ -37,7 +37,7 @@ static inline int sk_shm_me(const sk_shm *b)
  * With a core for every rank each looks at the lines of the others, which hold the data as well; a
  * count would be one more line to pass round. Where cores are shared, one word to look at is less
  * work, and only the last one wakes those who sleep. */
-static inline bool sk_shm_crowded(const sk_shm *b)
+static inline bool sk_shm_cores_shared(const sk_shm *b)
 {
     return b->waiting.mode != SK_WAIT_SPIN;
 }
@@ -73,7 +73,7 @@ static inline void sk_shm_epoch(sk_shm *b, int64_t room, bool all, bool together
     p->line = which;
     p->kind = kind;
     p->open = p->last = false;
-    if (all && sk_shm_crowded(b))
+    if (all && sk_shm_cores_shared(b))
         p->arrived = b->arrived[which] += (uint64_t)b->n;
     if (room > INLINE)
         sk_shm_place_slots(b, p, epoch, room);
@@ -116,7 +116,7 @@ static inline void sk_shm_post(sk_shm *b, uint32_t epoch)
     sk_flag *mine = &p->lines[b->me].bell;
     atomic_store_explicit(&mine->signature, b->sign, memory_order_relaxed);
     sk_flag_set(mine, b->first + epoch + 1, &b->waiting);
-    if (p->kind != BY_ALL || !sk_shm_crowded(b))
+    if (p->kind != BY_ALL || !sk_shm_cores_shared(b))
         return;
     sk_flag *arrived = count_of(b, p);
     if (atomic_fetch_add_explicit(&arrived->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
@@ -136,7 +136,7 @@ static inline bool sk_shm_await(sk_shm *b, uint32_t epoch, int local_rank)
 static inline bool sk_shm_await_range(sk_shm *b, uint32_t epoch, int lo, int hi)
 {
     const place *p = place_of(b, epoch);
-    if (hi - lo == b->n && p->kind == BY_ALL && sk_shm_crowded(b)) {
+    if (hi - lo == b->n && p->kind == BY_ALL && sk_shm_cores_shared(b)) {
         reach(b, count_of(b, p), p->arrived);
         return true;
     }

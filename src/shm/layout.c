@@ -124,7 +124,7 @@ void sk_shm_free(sk_shm *b)
     free(b);
 }
 
-int64_t sk_shm_room(const sk_shm *b)
+int64_t sk_shm_slot_bytes(const sk_shm *b)
 {
     return rings[b->nrings - 1].slot;
 }

@@ -14,9 +14,9 @@ static void *map(int fd, size_t bytes)
     return mem == MAP_FAILED ? NULL : mem;
 }
 
-sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_note *note)
+sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_handle *note)
 {
-    sk_segment_note mine = {.pid = (int32_t)getpid()};
+    sk_segment_handle mine = {.pid = (int32_t)getpid()};
     if (getrandom(mine.key, sizeof mine.key, GRND_NONBLOCK) != (ssize_t)sizeof mine.key)
         return SK_NOMEM;
     mine.fd = memfd_create("skein", MFD_CLOEXEC);
@@ -35,12 +35,12 @@ sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_note *note)
     return SK_OK;
 }
 
-void sk_segment_close(const sk_segment_note *note)
+void sk_segment_close(const sk_segment_handle *note)
 {
     close(note->fd);
 }
 
-sk_status sk_segment_map(const sk_segment_note *note, size_t bytes, void **mem)
+sk_status sk_segment_map(const sk_segment_handle *note, size_t bytes, void **mem)
 {
     char path[64];
     struct stat is;

@@ -12,18 +12,18 @@
 
 /* What the maker tells the others. The key, random, stands at the start of the memory: whoever
  * finds another there has opened something else, as may happen between containers. */
-typedef struct sk_segment_note {
+typedef struct sk_segment_handle {
     uint64_t key[2];
     int32_t pid, fd;
-} sk_segment_note;
+} sk_segment_handle;
 
 enum { SK_SEGMENT_HEAD = 64 }; /* bytes at the start that belong to the segment itself */
 
 /* New memory, all zero. The note is for the others; sk_segment_close once they have it. */
-sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_note *note);
-void sk_segment_close(const sk_segment_note *note);
+sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_handle *note);
+void sk_segment_close(const sk_segment_handle *note);
 
-sk_status sk_segment_map(const sk_segment_note *note, size_t bytes, void **mem);
+sk_status sk_segment_map(const sk_segment_handle *note, size_t bytes, void **mem);
 void sk_segment_unmap(void *mem, size_t bytes);
 
 #endif

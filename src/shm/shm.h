@@ -36,7 +36,7 @@ void sk_shm_set_waiting(sk_shm *b, sk_waiting waiting); /* before the first epoc
 void sk_shm_enable_cma(sk_shm *b); /* local ranks can read each other's memory */
 void sk_shm_free(sk_shm *b);       /* unmaps */
 
-int64_t sk_shm_room(const sk_shm *b);
+int64_t sk_shm_slot_bytes(const sk_shm *b);
 
 /* All local ranks are done with this epoch of the collective under way. */
 void sk_shm_quiesce(sk_shm *b, uint32_t epoch);

@@ -23,7 +23,7 @@ static int step(int rank, int size, bool periodic, int stride, int by)
     int at = rank / stride % size, to = at + by;
     if (to < 0 || to >= size) {
         if (!periodic)
-            return SK_NOBODY;
+            return SK_PROC_NULL;
         to = (to + size) % size;
     }
     return rank + (to - at) * stride;

@@ -19,7 +19,7 @@ static int sort_edges(const int *ranks, int n, bool match, uint64_t *keys, int *
     int m = 0;
     bool ascending = true;
     for (int i = 0; i < n; i++) {
-        if (ranks[i] == SK_NOBODY)
+        if (ranks[i] == SK_PROC_NULL)
             continue;
         keys[m] = (uint64_t)ranks[i] << 32 | (uint32_t)(match ? sk_cart_match(i) : i);
         ascending = ascending && (m == 0 || keys[m - 1] < keys[m]);
@@ -49,7 +49,7 @@ static int ranks_once(const int *ranks, const int *sorted, int n, int me, int *o
 static bool valid(int nranks, int n, const int *ranks)
 {
     for (int i = 0; i < n; i++)
-        if (ranks[i] != SK_NOBODY && (ranks[i] < 0 || ranks[i] >= nranks))
+        if (ranks[i] != SK_PROC_NULL && (ranks[i] < 0 || ranks[i] >= nranks))
             return false;
     return n >= 0;
 }

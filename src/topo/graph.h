@@ -9,18 +9,20 @@
 
 #include "base/status.h"
 
-enum { SK_NOBODY = -1 }; /* beyond the border of a grid: a block that is not sent or not touched */
+enum {
+    SK_PROC_NULL = -1
+}; /* beyond the border of a grid: a block that is not sent or not touched */
 
 /* A edge is one neighbour of the list, so one block. The same rank may stand in several edges
  * (parallel edges), and a rank may be its own neighbour. */
 typedef struct sk_graph {
     int nranks, rank;
     int nin, nout;
-    int *in, *out; /* rank of each edge, or SK_NOBODY */
+    int *in, *out; /* rank of each edge, or SK_PROC_NULL */
 
     /* Slots sorted by rank, those of one rank in the order in which parallel edges match: edge
      * number k from s to d is the k-th edge of d in s's out_sorted and the k-th edge of s in d's
-     * in_sorted. SK_NOBODY is left out, so these may be shorter. */
+     * in_sorted. SK_PROC_NULL is left out, so these may be shorter. */
     int nin_sorted, nout_sorted;
     int *in_sorted, *out_sorted;
 

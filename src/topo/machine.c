@@ -128,8 +128,8 @@ static void sit_down(sk_machine *m, const sitter *s)
     m->node_first[m->nnodes] = m->nranks;
     m->socket_first[m->nsockets] = m->nranks;
     count_local_ranks(m);
-    m->most_on_node = widest(m->node_first, m->nnodes);
-    m->most_on_socket = widest(m->socket_first, m->nsockets);
+    m->max_per_node = widest(m->node_first, m->nnodes);
+    m->max_per_socket = widest(m->socket_first, m->nsockets);
 }
 
 sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk_machine **out)

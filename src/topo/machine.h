@@ -34,8 +34,8 @@ typedef struct sk_machine {
     int *
         local_ranks; /* ranks by node, then rank: those of node i are local ranks[node_first[i] ...] */
     int *local_rank;  /* of each rank, its number among its local ranks */
-    int most_on_node; /* ranks on the fullest node */
-    int most_on_socket;
+    int max_per_node; /* ranks on the fullest node */
+    int max_per_socket;
     int cores;     /* of a node; 0: not known. Equal on all ranks */
     bool in_order; /* order is 0, 1, 2, ... */
 } sk_machine;
@@ -60,9 +60,9 @@ static inline const int *sk_machine_local_ranks(const sk_machine *m, int rank, i
 }
 
 /* Do ranks have to share cores somewhere? */
-static inline bool sk_machine_crowded(const sk_machine *m)
+static inline bool sk_machine_oversubscribed(const sk_machine *m)
 {
-    return m->cores > 0 && m->most_on_node > m->cores;
+    return m->cores > 0 && m->max_per_node > m->cores;
 }
 
 static inline sk_level sk_machine_level(const sk_machine *m, int a, int b)

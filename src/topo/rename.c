@@ -40,11 +40,11 @@ static bool dealt(const sk_machine *m, int parts, int most)
 
 sk_mapping sk_mapping_of(const sk_machine *m)
 {
-    if (m->in_order && (int64_t)m->nnodes * m->most_on_node == m->nranks)
+    if (m->in_order && (int64_t)m->nnodes * m->max_per_node == m->nranks)
         return SK_MAP_SEQUENTIAL;
-    if (dealt(m, m->nnodes, m->most_on_node))
+    if (dealt(m, m->nnodes, m->max_per_node))
         return SK_MAP_ROUND_ROBIN;
-    if (dealt(m, m->nsockets, m->most_on_socket))
+    if (dealt(m, m->nsockets, m->max_per_socket))
         return SK_MAP_ROUND_ROBIN_SOCKET;
     return SK_MAP_IRREGULAR;
 }
@@ -65,13 +65,13 @@ static sk_rename *room(int nranks, sk_prefers wants, int **name_of, int **rank_o
 static void deal(const sk_machine *m, int *rank_of)
 {
     int name = 0;
-    for (int k = 0; k < m->most_on_node; k++)
+    for (int k = 0; k < m->max_per_node; k++)
         for (int i = 0; i < m->nnodes; i++)
             if (m->node_first[i] + k < m->node_first[i + 1])
                 rank_of[name++] = m->order[m->node_first[i] + k];
 }
 
-sk_status sk_rename_by_place(const sk_machine *m, sk_prefers wants, sk_rename **out)
+sk_status sk_rename_by_position(const sk_machine *m, sk_prefers wants, sk_rename **out)
 {
     int *name_of, *rank_of;
     sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
@@ -126,7 +126,7 @@ sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out)
     else if (dealt && is == SK_MAP_SEQUENTIAL)
         st = by_formula(m, wants, sk_rename_rr, m->nnodes, &r);
     else
-        st = sk_rename_by_place(m, wants, &r);
+        st = sk_rename_by_position(m, wants, &r);
     if (st == SK_OK && changes_nothing(r)) {
         sk_rename_free(r);
         r = NULL;

@@ -49,6 +49,6 @@ sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out);
 void sk_rename_free(sk_rename *r);
 
 /* The same for any machine, without the paper's functions; never NULL. */
-sk_status sk_rename_by_place(const sk_machine *m, sk_prefers wants, sk_rename **out);
+sk_status sk_rename_by_position(const sk_machine *m, sk_prefers wants, sk_rename **out);
 
 #endif

@@ -15,7 +15,7 @@ static inline local_ranks local_ranks_new(int n, sk_waiting waiting)
 {
     local_ranks s = {.n = n};
     int64_t room;
-    sk_segment_note note;
+    sk_segment_handle note;
     void *mem;
     size_t bytes = sk_shm_bytes(n, INT64_MAX, &room);
     for (int i = 0; i < n; i++) {

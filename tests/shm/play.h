@@ -54,8 +54,8 @@ static inline play_epoch play_epoch_of(const player *y, int64_t epoch)
     int64_t most = slots[words_draw(p->seed, epoch, 1) % (sizeof slots / sizeof slots[0])];
     uint64_t room = words_draw(p->seed, epoch, 2), everyone = UINT64_MAX >> (64 - p->n);
     play_epoch t = {.kind = (play_kind)(words_draw(p->seed, epoch, 3) % PLAY_KINDS)};
-    if (most > sk_shm_room(y->b))
-        most = sk_shm_room(y->b);
+    if (most > sk_shm_slot_bytes(y->b))
+        most = sk_shm_slot_bytes(y->b);
     t.room = room % 3 == 0 ? most : (int64_t)(room % (uint64_t)(most + 1));
     if (t.kind == PLAY_EXPORT)
         t.room = (int64_t)sizeof(sk_export_handle);
@@ -175,7 +175,7 @@ static inline void play_join(player *y, const play_epoch *t, uint32_t k)
 {
     int n = y->p->n;
     char *common = sk_shm_slot(y->b, k, n);
-    if (!sk_shm_crowded(y->b)) {
+    if (!sk_shm_cores_shared(y->b)) {
         play_check(y, sk_shm_await_range(y->b, k, 0, n), n, "sign");
         return;
     }
@@ -203,7 +203,7 @@ static inline void play_read(player *y, const play_epoch *t)
     if (t->kind == PLAY_COMMON)
         play_read_common(y, t, k);
     /* A join is announced, so that only who was last has the others' slots before it. */
-    if (t->kind != PLAY_JOIN || !sk_shm_crowded(y->b))
+    if (t->kind != PLAY_JOIN || !sk_shm_cores_shared(y->b))
         for (int i = 0; i < y->p->n; i++)
             if (t->room <= 2048 || play_source(y, t, i) >= 0)
                 play_look(y, t, k, i);
@@ -215,7 +215,7 @@ static inline void play_empty(player *y)
     play_read(y, &t);
     play_lag(y, 2);
     int local_rank = play_source(y, &t, 0);
-    if (local_rank >= 0 && (t.kind != PLAY_JOIN || !sk_shm_crowded(y->b)))
+    if (local_rank >= 0 && (t.kind != PLAY_JOIN || !sk_shm_cores_shared(y->b)))
         play_look(y, &t, play_place(y, y->epoch), local_rank);
     uint32_t k = play_place(y, y->epoch);
     sk_shm_release(y->b, k + 1);

@@ -100,7 +100,7 @@ static int64_t play_all(sk_shm *b, const trial *c, int me, double until)
 static int64_t play_forked(const trial *c, double seconds)
 {
     int64_t room, epochs;
-    sk_segment_note note;
+    sk_segment_handle note;
     void *mem;
     size_t bytes = sk_shm_bytes(2, INT64_MAX, &room);
     if (sk_segment_make(bytes, &mem, &note) != SK_OK)

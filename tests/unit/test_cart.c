@@ -24,8 +24,8 @@ static void a_line_ends_at_its_borders(void **state)
     (void)state;
     const int dims[] = {3}, open[] = {0}, ring[] = {1};
     sk_graph *g = make(1, dims, open, 0);
-    assert_ints(g->in, (int[]){SK_NOBODY, 1}, 2);
-    assert_ints(g->out, (int[]){SK_NOBODY, 1}, 2);
+    assert_ints(g->in, (int[]){SK_PROC_NULL, 1}, 2);
+    assert_ints(g->out, (int[]){SK_PROC_NULL, 1}, 2);
     assert_int_equal(g->nin_sorted, 1);
     sk_graph_free(g);
     g = make(1, dims, ring, 0);
@@ -112,7 +112,7 @@ static int rank_at(int ndims, const int *dims, const int *periods, const int *at
         if (periods[i])
             x = (x + dims[i]) % dims[i];
         if (x < 0 || x >= dims[i])
-            return SK_NOBODY;
+            return SK_PROC_NULL;
         rank = rank * dims[i] + x;
     }
     return rank;
@@ -152,7 +152,7 @@ static void check_grid(int ndims, const int *dims, const int *periods)
                 at[i] = home;
                 assert_int_equal(g[r]->out[edge], to);
                 assert_int_equal(g[r]->in[edge], to);
-                if (to != SK_NOBODY)
+                if (to != SK_PROC_NULL)
                     assert_int_equal(arrives_in(g[r], g[to], edge), opposite);
             }
     }

@@ -35,8 +35,8 @@ static void a_round_posts_then_opens_then_moves_then_waits(void **state)
     sk_post(s, u);
     assert_int_equal(sk_sched_freeze(s), SK_OK);
     const struct sk_sched_view *v = sk_sched_view(s);
-    assert_int_equal(v->nturns, 2);
-    assert_int_equal(v->epochs[0].room, 64);
+    assert_int_equal(v->nepochs, 2);
+    assert_int_equal(v->epochs[0].slot_bytes, 64);
     assert_true(v->epochs[1].all && !v->epochs[0].all);
     kinds_of(s, 0, kinds);
     assert_string_equal(kinds, "Oc");
@@ -118,9 +118,9 @@ static void typed_slots_start_where_their_first_byte_lies(void **state)
     assert_int_equal(b.type, HOLEY);
     assert_int_equal(sk_buf_epoch(b.buf), 5);
     assert_true(sk_buf_is_slot(b.buf) && !sk_buf_is_slot(SK_SCRATCH));
-    assert_int_equal(sk_slot_room(&unit_types[HOLEY], 3), 64); /* 32 bytes */
-    assert_int_equal(sk_slot_room(&unit_types[HOLEY], 6), 128);
-    assert_int_equal(sk_slot_room(&unit_types[HOLEY], 0), 0);
+    assert_int_equal(sk_slot_bytes(&unit_types[HOLEY], 3), 64); /* 32 bytes */
+    assert_int_equal(sk_slot_bytes(&unit_types[HOLEY], 6), 128);
+    assert_int_equal(sk_slot_bytes(&unit_types[HOLEY], 0), 0);
 }
 
 static void counts_of_takes_and_epochs(void **state)

@@ -63,14 +63,14 @@ static void loops_and_parallel_edges_are_edges_but_neighbours_once(void **state)
 static void nobody_is_a_edge_but_no_neighbour(void **state)
 {
     (void)state;
-    const int both[] = {SK_NOBODY, 1, SK_NOBODY, 0};
+    const int both[] = {SK_PROC_NULL, 1, SK_PROC_NULL, 0};
     sk_graph *g = make(2, 0, 4, both, 4, both);
     assert_int_equal(g->nin, 4);
     assert_ints(g->in_sorted, g->nin_sorted, (int[]){3, 1}, 2);
     assert_ints(g->out_sorted, g->nout_sorted, (int[]){3, 1}, 2);
     assert_ints(g->sources, g->nsources, (int[]){1}, 1);
     int first;
-    assert_int_equal(sk_graph_in_edges(g, SK_NOBODY, &first), 0);
+    assert_int_equal(sk_graph_in_edges(g, SK_PROC_NULL, &first), 0);
     sk_graph_free(g);
 }
 

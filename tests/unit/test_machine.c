@@ -60,8 +60,8 @@ static void nodes_and_sockets_stand_in_the_order_of_their_lowest_rank(void **sta
     assert_ints(m->core, (int[]){4, 2, 0, 1, 0, 0}, 6);
     assert_ints(m->node_first, (int[]){0, 3, 6}, 3);
     assert_ints(m->socket_first, (int[]){0, 2, 3, 5, 6}, 5);
-    assert_int_equal(m->most_on_node, 3);
-    assert_int_equal(m->most_on_socket, 2);
+    assert_int_equal(m->max_per_node, 3);
+    assert_int_equal(m->max_per_socket, 2);
     assert_int_equal(m->cores, 8);
     assert_false(m->in_order);
     assert_int_equal(sk_machine_level(m, 0, 3), SK_SOCKET);
@@ -114,7 +114,7 @@ static void a_hundred_thousand_ranks_find_their_places(void **state)
     sk_machine *m = parse("node:* socket:2 core:18 map:shuffle", 100000);
     check(m);
     assert_int_equal(m->nnodes, 2778);
-    assert_int_equal(m->most_on_node, 36);
+    assert_int_equal(m->max_per_node, 36);
     sk_machine_free(m);
 }
 
@@ -182,7 +182,7 @@ static void a_shuffle_is_the_same_for_the_same_seed(void **state)
     check(a);
     assert_false(a->in_order);
     assert_int_equal(a->nnodes, 8);
-    assert_int_equal(a->most_on_node, 8);
+    assert_int_equal(a->max_per_node, 8);
     assert_ints(a->order, b->order, 60);
     other = parse("node:8 core:8 map:shuffle:8", 60);
     assert_memory_not_equal(a->order, other->order, 60 * sizeof *a->order);

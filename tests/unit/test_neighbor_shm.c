@@ -83,8 +83,8 @@ static int64_t room_of(one *o, const char *name)
 {
     sk_sched *s = build(o, name);
     const struct sk_sched_view *v = sk_sched_view(s);
-    assert_int_equal(v->nturns, 1);
-    int64_t room = v->epochs[0].room;
+    assert_int_equal(v->nepochs, 1);
+    int64_t room = v->epochs[0].slot_bytes;
     sk_sched_free(s);
     return room;
 }
@@ -123,7 +123,7 @@ static void allgather_copies_once_and_takes_from_every_source(void **state)
     assert_int_equal(n.sends + n.recvs, 0);
     assert_int_equal(n.scratch, 0);
     assert_int_equal(sk_sched_view(s)->nrounds, 2);
-    assert_int_equal(sk_sched_view(s)->epochs[0].room, 4);
+    assert_int_equal(sk_sched_view(s)->epochs[0].slot_bytes, 4);
     sk_sched_free(s);
     free_one(o);
 }
@@ -137,7 +137,7 @@ static void parallel_edges_have_places_of_their_own(void **state)
     sk_sched *s = build(o, "shm");
     const struct sk_sched_view *v = sk_sched_view(s);
     static const int64_t user[] = {4, 0, 8}, place[] = {4, 8, 20};
-    assert_int_equal(v->epochs[0].room, 24);
+    assert_int_equal(v->epochs[0].slot_bytes, 24);
     for (int i = 0; i < 3; i++) {
         const sk_step *st = &v->steps[v->rounds[0].first + v->rounds[0].nhead + (uint32_t)i];
         assert_int_equal(st->kind, SK_STEP_COPY);
@@ -279,7 +279,7 @@ static void hauls_between_local_ranks_are_no_messages(void **state)
         assert_int_equal(n.recvs, 1);
         assert_int_equal(n.takes, 1);
         assert_int_equal(n.epochs, 3); /* one for every stage, as all ranks agree */
-        assert_int_equal(sk_sched_view(s)->epochs[2].room, i == 0 ? 4 * 4 : 2 * 2 * 4);
+        assert_int_equal(sk_sched_view(s)->epochs[2].slot_bytes, i == 0 ? 4 * 4 : 2 * 2 * 4);
         sk_sched_free(s);
         free_one(o);
     }
@@ -359,7 +359,7 @@ static void parallel_edges_are_counted_without_loops(void **state)
 {
     (void)state;
     one *o = new_one(SK_NEIGHBOR_ALLTOALL, "core:4", 4, 0, 0, NULL, 7,
-                     (int[]){0, 2, 0, 1, 2, 0, SK_NOBODY});
+                     (int[]){0, 2, 0, 1, 2, 0, SK_PROC_NULL});
     assert_int_equal(sk_graph_parallel(o->graph), 2);
     free_one(o);
 }
@@ -381,7 +381,7 @@ static void short_blocks_stand_together_where_ranks_share_cores(void **state)
     assert_int_equal(apart.takes, 4);
     assert_int_equal(together.takes, 2);
     assert_int_equal(together.take_bytes, apart.take_bytes);
-    assert_int_equal(sk_sched_view(s)->epochs[0].room, 8 * sk_call_bytes(&o->call));
+    assert_int_equal(sk_sched_view(s)->epochs[0].slot_bytes, 8 * sk_call_bytes(&o->call));
     assert_true(sk_sched_view(s)->epochs[0].all);
     sk_sched_free(s);
     free_one(o);

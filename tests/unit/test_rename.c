@@ -100,8 +100,8 @@ static void names_by_place_are_those_of_the_functions(void **state)
         for (int q = 2; q <= 8; q++) {
             sk_machine *rr = regular(nodes, q, "rr"), *seq = regular(nodes, q, "seq");
             sk_rename *sq = NULL, *dealt = NULL;
-            assert_int_equal(sk_rename_by_place(rr, SK_PREFERS_SEQUENTIAL, &sq), SK_OK);
-            assert_int_equal(sk_rename_by_place(seq, SK_PREFERS_ROUND_ROBIN, &dealt), SK_OK);
+            assert_int_equal(sk_rename_by_position(rr, SK_PREFERS_SEQUENTIAL, &sq), SK_OK);
+            assert_int_equal(sk_rename_by_position(seq, SK_PREFERS_ROUND_ROBIN, &dealt), SK_OK);
             for (int i = 0; i < nodes * q; i++) {
                 assert_int_equal(sq->name_of[i], i * q % (nodes * q) + i / nodes);
                 assert_int_equal(dealt->name_of[i], i * nodes % (nodes * q) + i / q);
@@ -161,7 +161,7 @@ static void check_both(const sk_machine *m)
 {
     for (int wants = SK_PREFERS_SEQUENTIAL; wants <= SK_PREFERS_ROUND_ROBIN; wants++) {
         sk_rename *r = NULL, *fit = names(m, (sk_prefers)wants);
-        assert_int_equal(sk_rename_by_place(m, (sk_prefers)wants, &r), SK_OK);
+        assert_int_equal(sk_rename_by_position(m, (sk_prefers)wants, &r), SK_OK);
         check_names(m, r, (sk_prefers)wants);
         if (fit)
             assert_same(r, fit);

@@ -16,7 +16,7 @@ static void new_memory_is_zero_but_for_its_key(void **state)
 {
     (void)state;
     void *mem;
-    sk_segment_note note;
+    sk_segment_handle note;
     assert_int_equal(sk_segment_make(BYTES, &mem, &note), SK_OK);
     assert_memory_equal(mem, note.key, sizeof note.key);
     for (int i = SK_SEGMENT_HEAD; i < BYTES; i++)
@@ -29,7 +29,7 @@ static void only_its_owner_may_read_the_memory(void **state)
 {
     (void)state;
     void *mem;
-    sk_segment_note note;
+    sk_segment_handle note;
     struct stat is;
     assert_int_equal(sk_segment_make(BYTES, &mem, &note), SK_OK);
     assert_int_equal(fstat(note.fd, &is), 0);
@@ -45,7 +45,7 @@ static void two_segments_have_two_keys(void **state)
 {
     (void)state;
     void *mem[2];
-    sk_segment_note note[2];
+    sk_segment_handle note[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(sk_segment_make(BYTES, &mem[i], &note[i]), SK_OK);
     assert_memory_not_equal(note[0].key, note[1].key, sizeof note[0].key);
@@ -59,7 +59,7 @@ static void what_one_mapping_writes_another_reads(void **state)
 {
     (void)state;
     void *mem, *again;
-    sk_segment_note note;
+    sk_segment_handle note;
     assert_int_equal(sk_segment_make(BYTES, &mem, &note), SK_OK);
     assert_int_equal(sk_segment_map(&note, BYTES, &again), SK_OK);
     sk_segment_close(&note);
@@ -72,7 +72,7 @@ static void what_one_mapping_writes_another_reads(void **state)
 }
 
 /* Not mapped, and no descriptor more than before. */
-static void refused(sk_segment_note note, size_t bytes)
+static void refused(sk_segment_handle note, size_t bytes)
 {
     void *mem = &note;
     int before = open("/dev/null", O_RDONLY);
@@ -97,7 +97,7 @@ static void what_is_not_the_segment_is_not_mapped(void **state)
 {
     (void)state;
     void *mem;
-    sk_segment_note note, other;
+    sk_segment_handle note, other;
     assert_int_equal(sk_segment_make(BYTES, &mem, &note), SK_OK);
     for (int i = 0; i < 128; i++) { /* every bit of the key counts */
         other = note;
@@ -125,7 +125,7 @@ static void what_is_not_the_segment_is_not_mapped(void **state)
 static void other_files_are_not_mapped(void **state)
 {
     (void)state;
-    sk_segment_note note = {.pid = (int32_t)getpid()};
+    sk_segment_handle note = {.pid = (int32_t)getpid()};
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     note.fd = ends[0];
@@ -150,7 +150,7 @@ static void too_much_memory_is_an_error(void **state)
 {
     (void)state;
     void *mem = state;
-    sk_segment_note note;
+    sk_segment_handle note;
     assert_int_not_equal(sk_segment_make((size_t)1 << 62, &mem, &note), SK_OK);
     assert_int_not_equal(sk_segment_make(0, &mem, &note), SK_OK);
     assert_ptr_equal(mem, state);

@@ -63,7 +63,7 @@ static void a_shm_knows_its_room_and_refuses_other_sizes(void **state)
         assert_null(sk_shm_new(mem, bytes, 4, 0));
         sk_shm *b = sk_shm_new(mem, bytes, 5, 2);
         assert_non_null(b);
-        assert_int_equal(sk_shm_room(b), room);
+        assert_int_equal(sk_shm_slot_bytes(b), room);
         assert_int_equal(sk_shm_nlocal(b), 5);
         assert_int_equal(sk_shm_me(b), 2);
         sk_shm_free(b);
@@ -151,7 +151,7 @@ static void who_posts_last_is_told_so_of_every_epoch(void **state)
         local_ranks_epoch(&s, 8, true);
         local_ranks_epoch(&s, 8, true);
         for (int i = 0; i < 3; i++) {
-            assert_true(sk_shm_crowded(s.b[i]));
+            assert_true(sk_shm_cores_shared(s.b[i]));
             sk_shm_post(s.b[i], 0); /* both before anything is asked */
             sk_shm_post(s.b[i], 1);
         }
@@ -230,7 +230,7 @@ static void a_local_rank_alone_never_waits(void **state)
             sk_shm_post(s.b[0], 0);
             sk_shm_release(s.b[0], 1);
             sk_shm_await_range(s.b[0], 0, 0, 1);
-            assert_int_equal(sk_shm_was_last(s.b[0], 0), sk_shm_crowded(s.b[0]));
+            assert_int_equal(sk_shm_was_last(s.b[0], 0), sk_shm_cores_shared(s.b[0]));
             sk_shm_quiesce(s.b[0], 0);
         }
         local_ranks_free(&s);

@@ -15,7 +15,7 @@ enum { LOCAL_RANKS = 16 };
 
 typedef struct family {
     const play *p;
-    sk_segment_note note;
+    sk_segment_handle note;
     void *mem;
     size_t bytes;
     pid_t child[LOCAL_RANKS];
@@ -173,7 +173,7 @@ static void many_boards_come_and_go(void **state)
     int64_t room;
     size_t bytes = sk_shm_bytes(16, INT64_MAX, &room);
     for (int i = 0; i < 2000; i++) {
-        sk_segment_note note;
+        sk_segment_handle note;
         void *mem[2];
         assert_int_equal(sk_segment_make(bytes, &mem[0], &note), SK_OK);
         assert_int_equal(sk_segment_map(&note, bytes, &mem[1]), SK_OK);

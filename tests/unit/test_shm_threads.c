@@ -54,7 +54,7 @@ static size_t bytes_for(int n, bool small)
 static void play_in_threads(const play *p, bool small, bool share)
 {
     local_rank local_ranks[LOCAL_RANKS] = {0};
-    sk_segment_note note;
+    sk_segment_handle note;
     void *mem;
     size_t bytes = bytes_for(p->n, small);
     assert_int_equal(sk_segment_make(bytes, &mem, &note), SK_OK);

@@ -112,7 +112,7 @@ static bool inside(const scene *sc, int rank, const struct sk_sched_view *v, sk_
     if (s.buf == SK_SCRATCH)
         return lo >= 0 && hi <= v->scratch;
     if (sk_buf_is_slot(s.buf))
-        return lo >= 0 && hi <= v->epochs[sk_buf_epoch(s.buf)].room;
+        return lo >= 0 && hi <= v->epochs[sk_buf_epoch(s.buf)].slot_bytes;
     const side_map *m = s.buf == SK_SEND ? &sc->send[rank] : &sc->recv[rank];
     return lo >= m->lo && hi <= m->hi;
 }
@@ -154,8 +154,8 @@ static bool combines(const sk_step *st)
 static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, size_t size)
 {
     const struct sk_sched_view *v = sk_sched_view(s);
-    for (uint32_t i = 0; i < v->nturns; i++)
-        if (v->epochs[i].room > sc->call[rank].slot_bytes)
+    for (uint32_t i = 0; i < v->nepochs; i++)
+        if (v->epochs[i].slot_bytes > sc->call[rank].slot_bytes)
             return wrong(why, size, "rank %d turn %u takes more room than there is", rank, i);
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];

@@ -35,7 +35,7 @@ static int edges_of_others(const int *ranks, int n, int me)
 {
     int others = 0;
     for (int i = 0; i < n; i++)
-        others += ranks[i] != SK_NOBODY && ranks[i] != me;
+        others += ranks[i] != SK_PROC_NULL && ranks[i] != me;
     return others;
 }
 
@@ -118,7 +118,7 @@ static bool stand_together(const facts *f)
     for (int r = 0; r < f->h->p; r++)
         most = f->h->graph[r]->ntargets > most ? f->h->graph[r]->ntargets : most;
     return f->algo->coll == SK_NEIGHBOR_ALLGATHER && strcmp(f->algo->name, "shm") == 0 &&
-           sk_machine_crowded(f->h->machine) && !sk_neighborhood_of(f->call)->some_idle &&
+           sk_machine_oversubscribed(f->h->machine) && !sk_neighborhood_of(f->call)->some_idle &&
            most >= 12;
 }
 

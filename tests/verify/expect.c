@@ -92,7 +92,7 @@ static void want_neighbors(world *w, int rank)
     for (int i = 0; i < h->graph[rank]->nin; i++) {
         int from = h->graph[rank]->in[i];
         int block = coll_gathers_from_neighbors(sc->k.coll) ? 0 : h->from[rank][i];
-        if (from != SK_NOBODY)
+        if (from != SK_PROC_NULL)
             want_move(w, rank, sc->recv[rank].block[i], from, sc->send[from].block[block]);
     }
 }

@@ -4,7 +4,7 @@
  *   the machine   one node, in a third of all scenes; or 2 to 8 nodes (never more than ranks), the
  *                 ranks on them in sequence, in epochs, shuffled, or unevenly: node i has i + 1
  *                 shares. Nodes have as many cores as ranks, spare ones, or a single core, so that
- *                 ranks share it (sk_machine_crowded)
+ *                 ranks share it (sk_machine_oversubscribed)
  *   room          192 bytes, 1 KB or 64 KB of a slot: long data must be cut for the first two
  *   direct        on or off
  * and on several nodes

@@ -55,9 +55,9 @@ typedef struct traces {
 /* My slots and the common ones, epoch by epoch: where this one starts, or where they all end. */
 static int64_t slot_at(const struct sk_sched_view *v, uint32_t buf)
 {
-    int64_t at = (buf & SK_BUF_MASK) == SK_COMMON ? v->epochs[sk_buf_epoch(buf)].room : 0;
+    int64_t at = (buf & SK_BUF_MASK) == SK_COMMON ? v->epochs[sk_buf_epoch(buf)].slot_bytes : 0;
     for (uint32_t t = 0; t < sk_buf_epoch(buf); t++)
-        at += 2 * v->epochs[t].room;
+        at += 2 * v->epochs[t].slot_bytes;
     return at;
 }
 
@@ -84,15 +84,18 @@ static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
 
 static sk_span room(const struct sk_sched_view *v, uint32_t packet)
 {
-    const sk_packet_room *p = &v->packets[packet];
+    const sk_packet_info *p = &v->packets[packet];
     return (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH};
 }
 
 /* What is posted is read from then on. */
 static bool mark_posted(traces *t, const struct sk_sched_view *v, uint32_t epoch, int shift)
 {
-    bool own = mark(t, v->types, sk_slot((int)epoch, 0, v->epochs[epoch].room), READ << shift);
-    return mark(t, v->types, sk_common((int)epoch, 0, v->epochs[epoch].room), READ << shift) || own;
+    bool own =
+        mark(t, v->types, sk_slot((int)epoch, 0, v->epochs[epoch].slot_bytes), READ << shift);
+    return mark(t, v->types, sk_common((int)epoch, 0, v->epochs[epoch].slot_bytes),
+                READ << shift) ||
+           own;
 }
 
 static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int shift)
@@ -120,7 +123,7 @@ static bool rounds_depend(const scene *sc, int rank, const struct sk_sched_view 
 {
     const side_map *send = &sc->send[rank], *recv = &sc->recv[rank];
     size_t ns = (size_t)(send->hi - send->lo), nr = (size_t)(recv->hi - recv->lo);
-    size_t nb = v->nturns ? (size_t)slot_at(v, v->nturns << SK_BUF_BITS) : 0;
+    size_t nb = v->nepochs ? (size_t)slot_at(v, v->nepochs << SK_BUF_BITS) : 0;
     unsigned char *bytes = calloc(1, ns + nr + (size_t)v->scratch + nb + 1);
     if (!bytes)
         abort();
@@ -210,7 +213,7 @@ static void shift(const scene *sc, int rank, const struct sk_sched_view *v, sk_s
     int64_t start = m->lo, end = m->hi;
     if (s->buf >= SK_SCRATCH) {
         start = 0;
-        end = s->buf == SK_SCRATCH ? v->scratch : v->epochs[sk_buf_epoch(s->buf)].room;
+        end = s->buf == SK_SCRATCH ? v->scratch : v->epochs[sk_buf_epoch(s->buf)].slot_bytes;
     }
     bool fits = s->off + by + lo >= start && s->off + by + hi <= end;
     s->off += fits ? by : -by;
@@ -308,8 +311,8 @@ static sk_sched *rebuild(const scene *sc, int rank, const sk_sched *old, mutatio
     sk_scratch(s, v->scratch); /* so spans keep their offsets; packets get new room behind it */
     for (uint32_t i = 0; i < v->npackets; i++)
         sk_packet(s, 0, v->packets[i].cap);
-    for (uint32_t i = 0; i < v->nturns; i++)
-        sk_epoch(s, v->epochs[i].room, v->epochs[i].all);
+    for (uint32_t i = 0; i < v->nepochs; i++)
+        sk_epoch(s, v->epochs[i].slot_bytes, v->epochs[i].all);
     for (uint32_t r = 0; r < v->nrounds; r++) {
         const sk_round *rd = &v->rounds[r];
         uint32_t end = sk_round_end(rd);
@@ -408,7 +411,7 @@ static bool news_go_on(const struct sk_sched_view *v, uint32_t r)
     bool tells = next->nsend > 0;
     for (uint32_t i = next->first; i < next->first + next->nhead; i++)
         tells |= v->steps[i].kind == SK_STEP_POST;
-    return tells && (v->nturns == 0 || now->nrecv + now->nwait > 0);
+    return tells && (v->nepochs == 0 || now->nrecv + now->nwait > 0);
 }
 
 static bool fence_counts(const scene *sc, int rank, const struct sk_sched_view *v, uint32_t r)

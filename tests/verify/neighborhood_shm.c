@@ -39,7 +39,7 @@ static bool has_epochs(const sk_algo *a, const kase *k)
     char why[256];
     scene *sc = scene_new(k);
     sk_sched **scheds = sc ? scheds_build(a, sc, why, sizeof why) : NULL;
-    bool some = scheds && sk_sched_view(scheds[0])->nturns > 0;
+    bool some = scheds && sk_sched_view(scheds[0])->nepochs > 0;
     scheds_free(scheds, k->p);
     scene_free(sc);
     return some;

@@ -83,9 +83,9 @@ static sk_status make_lists(const neighborhoods *h, int rank, sk_graph **out)
             to[nout++] = r;
     }
     if (borders && dice(h, rank, -1) % 4 == 0)
-        in[nin++] = SK_NOBODY;
+        in[nin++] = SK_PROC_NULL;
     if (borders && dice(h, rank, -2) % 4 == 0)
-        to[nout++] = SK_NOBODY;
+        to[nout++] = SK_PROC_NULL;
     shuffle(h, rank, in, nin);
     shuffle(h, rank + h->p, to, nout);
     sk_status st = sk_graph_new(h->p, rank, nin, in, nout, to, false, out);
@@ -100,7 +100,7 @@ static sk_status make_lists(const neighborhoods *h, int rank, sk_graph **out)
 static int match(const neighborhoods *h, int rank, int edge)
 {
     const sk_graph *g = h->graph[rank];
-    if (g->in[edge] == SK_NOBODY)
+    if (g->in[edge] == SK_PROC_NULL)
         return -1;
     if (is_grid(h->kind))
         return edge % 2 ? edge - 1 : edge + 1;
@@ -218,7 +218,7 @@ static int most_parallel(const neighborhoods *h)
             int n = 0;
             for (int k = 0; k < h->graph[r]->nout; k++)
                 n += h->graph[r]->out[k] == h->graph[r]->out[i];
-            most = h->graph[r]->out[i] != SK_NOBODY && n > most ? n : most;
+            most = h->graph[r]->out[i] != SK_PROC_NULL && n > most ? n : most;
         }
     return most;
 }

@@ -277,7 +277,7 @@ static void try_machine(job *j, const sk_machine *m)
 {
     for (int wants = SK_PREFERS_SEQUENTIAL; wants <= SK_PREFERS_ROUND_ROBIN; wants++) {
         sk_rename *r = NULL;
-        if (sk_rename_by_place(m, (sk_prefers)wants, &r) != SK_OK)
+        if (sk_rename_by_position(m, (sk_prefers)wants, &r) != SK_OK)
             abort();
         try_kinds(j, m, r);
         check_flows(j, m, r);

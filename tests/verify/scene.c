@@ -213,7 +213,7 @@ static int64_t from_units(const kase *k, int rank, int block)
 static int64_t edge_units_in(const kase *k, int rank, int edge)
 {
     int source = k->neighborhoods->graph[rank]->in[edge];
-    if (source == SK_NOBODY)
+    if (source == SK_PROC_NULL)
         return k->units;
     return block_units(k, source, k->neighborhoods->from[rank][edge]);
 }

@@ -140,8 +140,8 @@ static bool room_for_epochs(world *w, sk_sched *const *scheds)
 {
     uint32_t epochs = 0;
     for (int r = 0; r < w->p; r++)
-        if (sk_sched_view(scheds[r])->nturns > epochs)
-            epochs = sk_sched_view(scheds[r])->nturns;
+        if (sk_sched_view(scheds[r])->nepochs > epochs)
+            epochs = sk_sched_view(scheds[r])->nepochs;
     size_t need = (size_t)epochs * (size_t)w->p * (size_t)w->words;
     if (need <= w->said_cap)
         return true;

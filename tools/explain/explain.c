@@ -381,7 +381,7 @@ static sk_status print_machine(const explanation *x)
     const sk_machine *m = x->machine;
     const sk_rename *r = x->rename;
     printf("\nmachine  %d node%s, most ranks on one: %d, mapping: %s\n", m->nnodes,
-           m->nnodes == 1 ? "" : "s", m->most_on_node, sk_mapping_name(sk_mapping_of(m)));
+           m->nnodes == 1 ? "" : "s", m->max_per_node, sk_mapping_name(sk_mapping_of(m)));
     if (m->nranks > MAX_RANKS_OFF_NODE) {
         printf("  (messages between nodes are counted for up to %d ranks)\n", MAX_RANKS_OFF_NODE);
         return SK_OK;
@@ -495,7 +495,7 @@ static bool read_machine(explanation *x)
     if (sk_machine_parse(text, x->spec.nranks, &x->machine, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err);
     x->spec.machine = x->machine;
-    sk_shm_bytes(x->machine->most_on_node, sk_settings_int(set, SK_SET_SHM), &x->spec.slot_bytes);
+    sk_shm_bytes(x->machine->max_per_node, sk_settings_int(set, SK_SET_SHM), &x->spec.slot_bytes);
     return true;
 }
 

@@ -398,7 +398,7 @@ static void print_problem(const neighbor_problem *x)
                all ? 100 * (double)x->size.intra[k] / (double)all : 0,
                k + 1 < SK_NLEVELS ? "," : "\n");
     printf("machine  %d nodes, %d sockets; up to %d ranks on a node, %d on a socket%s\n", m->nnodes,
-           m->nsockets, m->most_on_node, m->most_on_socket,
+           m->nsockets, m->max_per_node, m->max_per_socket,
            m->in_order ? "" : "; ranks are not in order of location");
     printf("model   ");
     for (int k = 0; k < SK_NLEVELS; k++)
@@ -448,7 +448,7 @@ static void print_equations(const neighbor_problem *x, const method_result *t)
     if (strncmp(x->graph_text, random, sizeof random - 1) != 0)
         return;
     double delta = strtod(x->graph_text + sizeof random - 1, NULL);
-    int p = (int)x->nranks, per_socket = x->machine->most_on_socket;
+    int p = (int)x->nranks, per_socket = x->machine->max_per_socket;
     const sent_counts *sum = &t[SK_METHOD_HALVING].total;
     double in = (double)sum->messages[SK_SOCKET] / p;
     printf("paper    distance halving sends off the socket and in it (equations 1 and 2): "

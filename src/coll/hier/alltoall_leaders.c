@@ -23,7 +23,7 @@ typedef struct job {
 
 static bool in_shm(const sk_call *c)
 {
-    return sk_scratch_bytes(c->machine->most_on_node,
+    return sk_scratch_bytes(c->machine->max_per_node,
                             sk_scratch_bytes(c->nranks, sk_call_bytes(c))) <= c->slot_bytes;
 }
 
@@ -216,7 +216,7 @@ static void build(sk_sched *s, const sk_call *c)
  * others two rows. */
 static int64_t scratch(const sk_call *c)
 {
-    return sk_scratch_bytes(6, sk_scratch_bytes(c->machine->most_on_node,
+    return sk_scratch_bytes(6, sk_scratch_bytes(c->machine->max_per_node,
                                                 sk_scratch_bytes(c->nranks, sk_call_bytes(c))));
 }
 

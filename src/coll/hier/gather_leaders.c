@@ -17,7 +17,7 @@ typedef struct job {
 
 static bool in_shm(const sk_call *c)
 {
-    return sk_scratch_bytes(c->machine->most_on_node, sk_call_bytes(c)) <= c->slot_bytes;
+    return sk_scratch_bytes(c->machine->max_per_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
 
 /* The blocks of my node in the row. */
@@ -112,7 +112,7 @@ static void build(sk_sched *s, const sk_call *c)
 /* Along a tree of leaders; straight, where nodes are uneven. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    bool even = k->nodes * k->call->machine->most_on_node == k->p;
+    bool even = k->nodes * k->call->machine->max_per_node == k->p;
     int64_t blocks = even ? sk_hier_claim_depths(k->nodes) * k->root_node : k->p - k->root_node;
     sk_claim_off_node(k, c, 1, k->nodes - 1, blocks * k->b);
     sk_claim_node(k, c, 1, k->p - k->nodes);

@@ -4,7 +4,7 @@
 
 bool sk_hier_fits(const sk_call *c)
 {
-    return c->machine && c->machine->nnodes > 1 && c->machine->most_on_node > 1;
+    return c->machine && c->machine->nnodes > 1 && c->machine->max_per_node > 1;
 }
 
 bool sk_hier_in_order(const sk_call *c)
@@ -264,7 +264,7 @@ static int64_t add(int64_t a, int64_t b)
 
 int64_t sk_hier_blocks_scratch(const sk_call *c)
 {
-    int64_t len = sk_call_bytes(c), most = c->machine->most_on_node;
+    int64_t len = sk_call_bytes(c), most = c->machine->max_per_node;
     int64_t own = add(sk_scratch_bytes(c->nranks, len), sk_scratch_bytes(most, len));
     if (own == INT64_MAX)
         return own;
@@ -286,7 +286,7 @@ static int64_t elems_in(const sk_type *t, int64_t room)
     if (step < t->true_extent)
         step = t->true_extent;
     int64_t n = step > 0 ? room / step : 0;
-    while (n > 0 && sk_slot_room(t, n) > room)
+    while (n > 0 && sk_slot_bytes(t, n) > room)
         n--;
     return n;
 }
@@ -348,7 +348,7 @@ static void share_out(sk_hier *l, sk_span slot, int64_t n, sk_span to)
 {
     const sk_call *c = l->c;
     int64_t size = c->types[slot.type].size;
-    int epoch = sk_epoch(l->s, sk_slot_room(&c->types[slot.type], n), true);
+    int epoch = sk_epoch(l->s, sk_slot_bytes(&c->types[slot.type], n), true);
     sk_span common = sk_slot_typed(c->types, slot.type, epoch, 0, n);
     common.buf = sk_common(epoch, 0, 0).buf;
     sk_parts from = sk_parts_even(c, slot, l->nlocal, size),
@@ -369,7 +369,7 @@ static void reduce_by_epochs(sk_hier *l, sk_span in, int64_t n, sk_span to)
 {
     const sk_call *c = l->c;
     const sk_type *t = &c->types[in.type];
-    int epoch = sk_epoch(l->s, sk_slot_room(t, n), false);
+    int epoch = sk_epoch(l->s, sk_slot_bytes(t, n), false);
     sk_span slot = sk_slot_typed(c->types, in.type, epoch, 0, n);
     sk_copy(l->s, in, slot);
     sk_hier_fence(l);

@@ -8,17 +8,18 @@ bool sk_intra_fits(const sk_call *c)
 
 int64_t sk_intra_epoch_bytes(const sk_call *c, int64_t most)
 {
-    return sk_machine_crowded(c->machine) || c->slot_bytes < most ? c->slot_bytes : most;
+    return sk_machine_oversubscribed(c->machine) || c->slot_bytes < most ? c->slot_bytes : most;
 }
 
 bool sk_intra_use_common(const sk_call *c, int64_t bytes)
 {
-    return sk_machine_crowded(c->machine) && bytes <= c->slot_bytes && bytes <= SK_INTRA_COMMON;
+    return sk_machine_oversubscribed(c->machine) && bytes <= c->slot_bytes &&
+           bytes <= SK_INTRA_COMMON;
 }
 
 void sk_intra_await_all(sk_sched *s, const sk_call *c, int epoch)
 {
-    if (sk_machine_crowded(c->machine))
+    if (sk_machine_oversubscribed(c->machine))
         sk_await_local(s, epoch, 0, c->nranks);
 }
 

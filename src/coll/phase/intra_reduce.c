@@ -9,7 +9,7 @@ static const sk_type *type_of(const sk_call *c)
 
 bool sk_intra_reduce_fits(const sk_call *c, int n)
 {
-    return sk_intra_fits(c) && c->builtin && sk_slot_room(type_of(c), 1) <= c->slot_bytes / n;
+    return sk_intra_fits(c) && c->builtin && sk_slot_bytes(type_of(c), 1) <= c->slot_bytes / n;
 }
 
 bool sk_intra_is_short(const sk_call *c)
@@ -36,7 +36,7 @@ int64_t sk_elems_bytes(const sk_call *c, int64_t n)
 
 int64_t sk_elems_each(const sk_call *c)
 {
-    int64_t least = sk_slot_room(type_of(c), 1);
+    int64_t least = sk_slot_bytes(type_of(c), 1);
     int64_t room =
         sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK) / c->nranks / SK_CACHE_LINE * SK_CACHE_LINE;
     return sk_elems_in(c, room > least ? room : least);

@@ -87,7 +87,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
 {
     int64_t epochs = sk_claim_ceil(k->b, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK)),
             others = k->p - 1;
-    if (k->is_short && sk_machine_crowded(k->call->machine))
+    if (k->is_short && sk_machine_oversubscribed(k->call->machine))
         sk_claim_moves(c, 1, 1, k->b, 1, k->n);
     else
         sk_claim_moves(c, epochs, epochs + 1, 2 * k->b, others * epochs, others * k->b);

@@ -77,7 +77,7 @@ static int64_t scratch(const sk_call *c)
 /* From the common slot the root takes all blocks before its own in one step, and all after it. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    bool common = k->is_short && sk_machine_crowded(k->call->machine);
+    bool common = k->is_short && sk_machine_oversubscribed(k->call->machine);
     bool edge = k->root == 0 || k->root == k->p - 1;
     int64_t epochs = sk_claim_ceil(k->b, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK));
     int64_t takes = common ? (edge ? 1 : 2) : (k->p - 1) * epochs;

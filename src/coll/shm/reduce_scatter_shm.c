@@ -33,7 +33,7 @@ static int64_t clip(int64_t n, int64_t most)
 /* Elements [first, first + most) of every block, as far as it has them. */
 static void build_chunk(sk_sched *s, const sk_call *c, int64_t first, int64_t most)
 {
-    int64_t step = sk_slot_room(&c->types[c->send.type], most), start = 0;
+    int64_t step = sk_slot_bytes(&c->types[c->send.type], most), start = 0;
     int epoch = sk_epoch(s, c->nranks * step, true);
     for (int i = 0; i < c->nranks; i++) {
         int64_t count = sk_block_count(c, i), n = clip(count - first, most);

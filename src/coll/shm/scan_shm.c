@@ -95,7 +95,7 @@ static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
 static void build_chunk(sk_sched *s, const sk_call *c, chunk k)
 {
     k.part = k.n / c->nranks + (k.n % c->nranks != 0);
-    k.step = sk_slot_room(&c->types[c->send.type], k.part);
+    k.step = sk_slot_bytes(&c->types[c->send.type], k.part);
     k.in = sk_epoch(s, sk_elems_bytes(c, k.n), true);
     k.out = sk_epoch(s, givers(c) * k.step, true);
     sk_copy(s, sk_send_elems(c, k.first, k.n), sk_elems_slot(c, k.in, 0, k.n));

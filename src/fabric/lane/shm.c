@@ -140,7 +140,7 @@ static int slot_claim(sk_inbox *b, const sk_process_id *self, uint64_t id, uint3
 static int inbox_map(uint64_t id, const sk_shm_lane_name *name, sk_inbox **out)
 {
     void *mem;
-    sk_segment_note note = {.pid = name->pid, .fd = name->fd};
+    sk_segment_handle note = {.pid = name->pid, .fd = name->fd};
     inbox_key(id, note.key);
     if (sk_segment_map(&note, sizeof(sk_inbox), &mem) != SK_OK)
         return -ENETUNREACH;

@@ -81,7 +81,7 @@ typedef struct sk_shm_lane {
     sk_lane lane;
     sk_lane_config config;
     sk_process_id self;
-    sk_segment_note note;
+    sk_segment_handle note;
     sk_inbox *inbox;
     sk_shm_sender *senders;           /* by slot */
     uint64_t pending[SK_INBOX_WORDS]; /* slots to drain again */

@@ -22,7 +22,7 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
                                   .kernel = call->kernel}};
     if (x->scratch | x->packets | v->max_transfers)
         x->bytes = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
-    if (v->nturns)
+    if (v->nepochs)
         sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
 }
 

@@ -15,7 +15,7 @@ typedef struct sk_discovery {
     sk_comm *c;
     const int *local_ranks; /* the ranks of this node */
     int nlocal;
-    sk_segment_note segment;
+    sk_segment_handle segment;
     void *mem;
     size_t bytes;
     int64_t votes[NVOTES];
@@ -43,7 +43,7 @@ static void share_memory(sk_discovery *d, int64_t cap)
         return;
     d->segment.fd = -1;
     if (first && sk_segment_make(d->bytes, &d->mem, &d->segment) != SK_OK)
-        d->segment = (sk_segment_note){.fd = -1};
+        d->segment = (sk_segment_handle){.fd = -1};
     MPI_Request request;
     sk_hint hint = sk_hint_of_setup(c->nranks);
     int size = (int)sizeof d->segment;
@@ -120,7 +120,7 @@ static bool find_shm(sk_discovery *d)
     sk_comm *c = d->c;
     const sk_settings *set = sk_select_settings(sk_proc.select);
     int64_t cap = sk_settings_int(set, SK_SET_SHM);
-    if (cap <= 0 || d->c->machine->most_on_node == 1)
+    if (cap <= 0 || d->c->machine->max_per_node == 1)
         return true;
     share_memory(d, cap);
     if (d->mem &&
@@ -138,7 +138,7 @@ static bool find_shm(sk_discovery *d)
         sk_shm_set_waiting(c->shm, (sk_waiting){.mode = (sk_wait_mode)-d->votes[VOTE_WAIT],
                                                 .idle = host_progress,
                                                 .nap_ns = nap_interval(d->nlocal)});
-        sk_shm_bytes(c->machine->most_on_node, cap, &c->slot_capacity);
+        sk_shm_bytes(c->machine->max_per_node, cap, &c->slot_capacity);
         c->direct = d->votes[VOTE_DIRECT];
         if (c->direct)
             sk_shm_enable_cma(c->shm);

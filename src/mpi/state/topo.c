@@ -17,7 +17,7 @@ static bool read_cart(MPI_Comm comm, int nranks, int rank, sk_graph **out)
         ok = PMPI_Cart_shift(comm, i, 1, &side[2 * i], &side[2 * i + 1]) == MPI_SUCCESS;
     for (int i = 0; i < 2 * ndims && ok; i++)
         if (side[i] == MPI_PROC_NULL)
-            side[i] = SK_NOBODY;
+            side[i] = SK_PROC_NULL;
     ok = ok && sk_graph_new(nranks, rank, 2 * ndims, side, 2 * ndims, side, true, out) == SK_OK;
     free(side);
     return ok;
@@ -149,7 +149,7 @@ bool sk_topo_host_allowed(const sk_topo *t, sk_coll coll)
 {
     if (!SK_HAVE_GRAPHS || !t->machine || t->no_async_progress)
         return false;
-    if (!SK_HOST_YIELDS && t->machine->most_on_node > t->machine->cores)
+    if (!SK_HOST_YIELDS && t->machine->max_per_node > t->machine->cores)
         return false;
     if (coll == SK_NEIGHBOR_ALLTOALLW && !SK_HOST_NEIGHBOR_W)
         return false;

@@ -35,7 +35,7 @@ typedef struct sk_mpi_wire {
 
     sk_shm *shm;           /* NULL: schedules without epochs only */
     const int *local_rank; /* of each rank on its node */
-    const sk_epoch_room *epochs;
+    const sk_epoch_info *epochs;
     uint32_t placed; /* epochs of the schedule announced to the shared memory */
     uint32_t sign;   /* signature of the plan */
     bool contig;     /* all types are */

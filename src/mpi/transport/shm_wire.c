@@ -37,8 +37,8 @@ INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
 SK_HOT static __attribute__((noinline)) void place_epochs(sk_mpi_wire *w, uint32_t epoch)
 {
     for (; w->placed <= epoch; w->placed++) {
-        const sk_epoch_room *t = &w->epochs[w->placed];
-        sk_shm_epoch(w->shm, t->room, t->all, t->together);
+        const sk_epoch_info *t = &w->epochs[w->placed];
+        sk_shm_epoch(w->shm, t->slot_bytes, t->all, t->together);
     }
 }
 
@@ -141,7 +141,7 @@ sk_status sk_shm_wire_join(sk_wire *base, uint32_t epoch, sk_part slot, sk_part 
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     sk_shm *b = placed(base, epoch);
     int n = sk_shm_nlocal(b);
-    if (!sk_shm_crowded(b)) {
+    if (!sk_shm_cores_shared(b)) {
         if (!sk_shm_await_range(b, epoch, 0, n))
             return SK_TRUNCATE;
         return sk_shm_wire_fold(base, epoch, 0, n, slot, to);

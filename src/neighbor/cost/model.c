@@ -64,8 +64,8 @@ void sk_load_max(sk_load *into, const sk_load *with)
 /* Ranks per core; 1 when each rank has a core. */
 static double ranks_per_core(const sk_machine *on)
 {
-    bool shared = on->cores > 0 && on->most_on_node > on->cores;
-    return shared ? (double)on->most_on_node / on->cores : 1;
+    bool shared = on->cores > 0 && on->max_per_node > on->cores;
+    return shared ? (double)on->max_per_node / on->cores : 1;
 }
 
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
@@ -77,7 +77,7 @@ double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bo
         double all = (double)blocks * (double)bytes;
         double one = m->alpha[l] * (double)load->messages[l] + m->beta[l] * all;
         moved += all;
-        seconds += one * (l == SK_NET ? on->most_on_node : sharing);
+        seconds += one * (l == SK_NET ? on->max_per_node : sharing);
     }
     if (load->stages > 1)
         seconds += m->beta[SK_SOCKET] * moved * sharing;

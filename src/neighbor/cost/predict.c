@@ -45,8 +45,8 @@ static sk_problem_shape shape_of(const sk_machine *m, const sk_graph_size *g,
                           .n = m->nranks,
                           .nodes = m->nnodes,
                           .sockets = m->nsockets,
-                          .on_node = m->most_on_node,
-                          .on_socket = m->most_on_socket,
+                          .on_node = m->max_per_node,
+                          .on_socket = m->max_per_socket,
                           .degree = (double)g->edges / m->nranks};
     s.least_on_node = s.on_node;
     for (int i = 0; i < m->nnodes; i++) {

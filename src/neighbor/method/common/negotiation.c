@@ -226,7 +226,7 @@ static sk_status send_to_set(common_negotiator *s, sk_channel *ch, const uint64_
 static sk_status send_choice(common_negotiator *s, sk_channel *ch)
 {
     sk_friend_search_choose(&s->search);
-    s->words[1] = s->search.terminal ? SK_NOBODY : sk_common_matrix_rank(s->m, s->search.choice);
+    s->words[1] = s->search.terminal ? SK_PROC_NULL : sk_common_matrix_rank(s->m, s->search.choice);
     return send_to_set(s, ch, s->search.searching, 1, &s->waiting);
 }
 
@@ -235,7 +235,7 @@ static sk_status receive_choice(common_negotiator *s, int from, const int32_t *w
     int column = sk_common_matrix_column(s->m, from);
     if (n != 1 || column < 0)
         return SK_WIRE;
-    if (words[0] == SK_NOBODY)
+    if (words[0] == SK_PROC_NULL)
         sk_friend_search_remove(&s->search, column);
     else if (words[0] == s->base.rank)
         sk_friend_search_chosen_by(&s->search, column);
@@ -448,8 +448,8 @@ static common_step after_search(common_negotiator *s)
 {
     if (s->round > 1)
         return STEP_JOINED;
-    int found = s->search.paired ? sk_common_matrix_rank(s->m, s->search.choice) : SK_NOBODY;
-    if (found != SK_NOBODY)
+    int found = s->search.paired ? sk_common_matrix_rank(s->m, s->search.choice) : SK_PROC_NULL;
+    if (found != SK_PROC_NULL)
         sk_friend_group_join(&s->group, &found, 1);
     return next_round(s);
 }
