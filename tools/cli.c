@@ -8,7 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/numbers.h"
+#include "base/word.h"
 
 enum { MAX_OPTIONS = 62 };
 

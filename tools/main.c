@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/word.h"
 #include "commands.h"
 #include "skein.h"
 

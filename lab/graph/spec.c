@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/word.h"
 #include "lab/graph/spec_kind.h"
 
 struct sk_spec {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/numbers.h"
 #include "lab/graph/spec_kind.h"
 
 enum { MAX_DIMS = 16, NUMBER_LENGTH = 24 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/numbers.h"
 #include "lab/graph/spec_kind.h"
 
 typedef struct random_graph {

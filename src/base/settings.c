@@ -1,10 +1,13 @@
 /* settings.c: read the environment once, refuse what is not in the table. */
 #include "base/settings.h"
 
-#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/numbers.h"
+#include "base/word.h"
 
 static const sk_setting_info table[] = {
 #define SETTING(ID, var, type, deflt, help) {#var, #type, deflt, help},
@@ -12,18 +15,47 @@ static const sk_setting_info table[] = {
 #undef SETTING
 };
 
-typedef struct value {
+/* Names that settings had before. */
+static const struct {
+    const char *old;
+    sk_setting now;
+} renamed[] = {
+#define SETTING(ID, var, type, deflt, help)
+#define OLD_SETTING(var, ID) {#var, SK_SET_##ID},
+#include "base/settings.def"
+#undef SETTING
+};
+
+typedef struct setting_value {
     char *text; /* as given; NULL: the default stands */
     int64_t number;
-} value;
+} setting_value;
 
 struct sk_settings {
-    value v[SK_NSETTINGS];
+    setting_value v[SK_NSETTINGS];
+    char notes[1024];
 };
 
 const sk_setting_info *sk_setting_info_get(sk_setting id)
 {
     return (unsigned)id < SK_NSETTINGS ? &table[id] : NULL;
+}
+
+static bool is_name(const char *entry, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(entry, name, len) == 0 && (entry[len] == '=' || !entry[len]);
+}
+
+sk_setting sk_setting_find(const char *entry)
+{
+    for (size_t i = 0; i < SK_NSETTINGS; i++)
+        if (is_name(entry, table[i].var))
+            return (sk_setting)i;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (is_name(entry, renamed[i].old))
+            return renamed[i].now;
+    return SK_NSETTINGS;
 }
 
 static bool is(const sk_setting_info *info, const char *type)
@@ -32,22 +64,6 @@ static bool is(const sk_setting_info *info, const char *type)
 }
 
 static const char *const bool_words[] = {"off", "on", "no", "yes", "false", "true", "0", "1", NULL};
-
-bool sk_read_number(const char *text, bool sized, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || errno || n < 0)
-        return false;
-    static const char units[] = "KMG";
-    const char *unit = sized && *end ? strchr(units, *end & ~0x20) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (end[unit != NULL] || n > INT64_MAX >> shift)
-        return false;
-    *out = n << shift;
-    return true;
-}
 
 /* The words at the start of a CHOICE's help: the index of `text` among them, or -1 and `hint`. */
 static int64_t read_choice(const char *help, const char *text, char *hint, size_t size)
@@ -122,9 +138,19 @@ static bool listed(const char *name, const char *const *list)
     return false;
 }
 
+/* Does another entry give the setting by its present name? Then that one counts. */
+static bool given_by_name(char *const *env, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *env; env++)
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=' && (*env)[len + 1])
+            return true;
+    return false;
+}
+
 /* One NAME=VALUE of the environment. */
-static sk_status take(sk_settings *s, const char *entry, const char *const *extra, char *err,
-                      size_t size)
+static sk_status read_entry(sk_settings *s, char *const *env, const char *entry,
+                            const char *const *extra, char *err, size_t size)
 {
     char name[64], why[160];
     size_t len = strcspn(entry, "=");
@@ -133,19 +159,24 @@ static sk_status take(sk_settings *s, const char *entry, const char *const *extr
     if (!entry[len + 1]) /* VARIABLE= is how scripts unset */
         return SK_OK;
     snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), entry);
-    for (size_t i = 0; i < SK_NSETTINGS; i++) {
-        if (strcmp(name, table[i].var) != 0)
-            continue;
-        const char *text = entry + len + 1;
-        if (!read_value(&table[i], text, &s->v[i].number, why, sizeof why)) {
-            snprintf(err, size, "%s=%s: %s", name, text, why);
-            return SK_BADARG;
-        }
-        free(s->v[i].text);
-        s->v[i].text = strdup(text);
-        return s->v[i].text ? SK_OK : SK_NOMEM;
+    sk_setting id = sk_setting_find(name);
+    if (id == SK_NSETTINGS)
+        return listed(name, extra) ? SK_OK : unknown(name, extra, err, size);
+    const char *text = entry + len + 1;
+    if (strcmp(name, table[id].var) != 0) {
+        bool both = given_by_name(env, table[id].var);
+        sk_settings_add_note(s, "%s is now called %s; the old name %s", name, table[id].var,
+                             both ? "is ignored, as both are set" : "still works");
+        if (both)
+            return SK_OK;
     }
-    return listed(name, extra) ? SK_OK : unknown(name, extra, err, size);
+    if (!read_value(&table[id], text, &s->v[id].number, why, sizeof why)) {
+        snprintf(err, size, "%s=%s: %s", name, text, why);
+        return SK_BADARG;
+    }
+    free(s->v[id].text);
+    s->v[id].text = strdup(text);
+    return s->v[id].text ? SK_OK : SK_NOMEM;
 }
 
 sk_status sk_settings_new(char *const *env, const char *const *extra, sk_settings **out, char *err,
@@ -160,8 +191,8 @@ sk_status sk_settings_new(char *const *env, const char *const *extra, sk_setting
     }
     for (size_t i = 0; i < SK_NSETTINGS; i++)
         read_value(&table[i], table[i].deflt, &s->v[i].number, why, sizeof why);
-    for (; env && *env && st == SK_OK; env++)
-        st = take(s, *env, extra, err, size);
+    for (char *const *e = env; e && *e && st == SK_OK; e++)
+        st = read_entry(s, env, *e, extra, err, size);
 out:
     if (st == SK_NOMEM)
         snprintf(err, size, "%s", sk_status_text(st));
@@ -197,4 +228,20 @@ const char *sk_settings_text(const sk_settings *s, sk_setting id)
 bool sk_settings_given(const sk_settings *s, sk_setting id)
 {
     return s->v[id].text != NULL;
+}
+
+const char *sk_settings_notes(const sk_settings *s)
+{
+    return s->notes;
+}
+
+void sk_settings_add_note(sk_settings *s, const char *format, ...)
+{
+    size_t used = strlen(s->notes), size = sizeof s->notes - used;
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(s->notes + used, size, format, args);
+    va_end(args);
+    bool fits = len >= 0 && (size_t)len + 1 < size;
+    snprintf(s->notes + used + (fits ? len : 0), 2, "%s", fits ? "\n" : "");
 }

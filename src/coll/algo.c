@@ -24,8 +24,21 @@ int sk_algo_index(const sk_algo *a)
     return i;
 }
 
+/* Names that algorithms had before version 0.2. */
+static const char *present_name(const char *name)
+{
+    static const struct {
+        const char *old, *now;
+    } renamed[] = {{"shared", "shm"}, {"exposed", "single-copy"}};
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(name, renamed[i].old) == 0)
+            return renamed[i].now;
+    return name;
+}
+
 const sk_algo *sk_algo_find(sk_coll coll, const char *name)
 {
+    name = present_name(name);
     for (const sk_algo *const *a = sk_algos(); *a; a++)
         if ((*a)->coll == coll && strcmp((*a)->name, name) == 0)
             return *a;

@@ -72,8 +72,9 @@ typedef struct sk_algo {
 
 /* The table, in the order of algos.def, ended by NULL. */
 const sk_algo *const *sk_algos(void);
-int sk_algo_index(const sk_algo *a);                         /* its index in the table */
-const sk_algo *sk_algo_find(sk_coll coll, const char *name); /* NULL when there is none */
+int sk_algo_index(const sk_algo *a); /* its index in the table */
+/* By its name, or by a name that it had before; NULL: there is none. */
+const sk_algo *sk_algo_find(sk_coll coll, const char *name);
 
 /* Build and freeze. In the schedule of a renamed call, peers are ranks. *out is set on success only. */
 sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out);

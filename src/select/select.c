@@ -12,6 +12,7 @@
 
 static const char *const coll_vars[] = {
 #define COLL(ID, name, bytes) "SKEIN_" #ID,
+#include "base/word.h"
 #include "coll/colls.def"
 #undef COLL
     NULL};
@@ -50,6 +51,9 @@ static sk_status take(sk_select *s, const char *entry, char *err, size_t size)
         s->forced[i] = sk_algo_find((sk_coll)i, text);
         if (!s->off[i] && !s->forced[i] && strcmp(text, "auto") != 0)
             return bad_algo((sk_coll)i, text, err, size);
+        if (s->forced[i] && strcmp(s->forced[i]->name, text) != 0)
+            sk_settings_add_note(s->settings, "%s=%s: this algorithm is now called %s",
+                                 coll_vars[i], text, s->forced[i]->name);
     }
     return SK_OK;
 }
@@ -68,8 +72,12 @@ sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t siz
     st = sk_settings_new(env, coll_vars, &s->settings, err, size);
     for (; st == SK_OK && env && *env; env++)
         st = take(s, *env, err, size);
-    if (st == SK_OK)
-        st = sk_model_parse(sk_settings_text(s->settings, SK_SET_MODEL), &s->model, err, size);
+    if (st == SK_OK) {
+        const char *model = sk_settings_text(s->settings, SK_SET_MODEL);
+        st = sk_model_parse(model, &s->model, err, size);
+        if (strstr(model, "turn:"))
+            sk_settings_add_note(s->settings, "SKEIN_MODEL: turn: is now called stage:");
+    }
 out:
     if (st == SK_OK)
         *out = s;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/settings.h"
+#include "base/numbers.h"
 #include "base/word.h"
 #include "topo/machine.h"
 

@@ -193,6 +193,26 @@ static void unknown_algorithms_are_answered_with_the_nearest(void **state)
     assert_string_equal(err, "unknown setting SKEIN_BCST; did you mean SKEIN_BCAST?");
 }
 
+static void old_names_of_algorithms_still_work_with_a_note(void **state)
+{
+    (void)state;
+    sk_select *s = with("SKEIN_BCAST=shared");
+    assert_string_equal(sk_select_forced(s, SK_BCAST)->name, "shm");
+    assert_string_equal(sk_settings_notes(sk_select_settings(s)),
+                        "SKEIN_BCAST=shared: this algorithm is now called shm\n");
+    sk_select_free(s);
+    s = with("SKEIN_ALLTOALL=exposed");
+    assert_string_equal(sk_select_forced(s, SK_ALLTOALL)->name, "single-copy");
+    sk_select_free(s);
+    s = with("SKEIN_BCAST=shm");
+    assert_string_equal(sk_settings_notes(sk_select_settings(s)), "");
+    sk_select_free(s);
+    s = with("SKEIN_MODEL=net:1us turn:3us");
+    assert_string_equal(sk_settings_notes(sk_select_settings(s)),
+                        "SKEIN_MODEL: turn: is now called stage:\n");
+    sk_select_free(s);
+}
+
 /* An algorithm without a machine and without a bound is the choice of last resort. */
 static void every_collective_has_an_algorithm_for_every_call(void **state)
 {
@@ -313,6 +333,7 @@ int main(void)
         cmocka_unit_test(off_leaves_calls_to_the_host),
         cmocka_unit_test(scratch_above_the_cap_takes_another_algorithm),
         cmocka_unit_test(unknown_algorithms_are_answered_with_the_nearest),
+        cmocka_unit_test(old_names_of_algorithms_still_work_with_a_note),
         cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(every_rank_chooses_the_same),

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/numbers.h"
 #include "base/settings.h"
+#include "base/word.h"
 
 static sk_settings *read_env(const char *entry)
 {
@@ -127,6 +129,70 @@ static void wrong_values_are_answered_with_a_right_one(void **state)
                             "in SKEIN_MEM=256M");
 }
 
+/* ---- names of before ---- */
+
+static void old_names_still_work_with_a_note(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry, *notes;
+        sk_setting id;
+    } cases[] = {
+        {"SKEIN_EXPOSED=2M",
+         "SKEIN_EXPOSED is now called SKEIN_SINGLE_COPY; the old name still works\n",
+         SK_SET_SINGLE_COPY},
+        {"SKEIN_SCATTER_EXPOSED=2M",
+         "SKEIN_SCATTER_EXPOSED is now called SKEIN_SCATTER_SINGLE_COPY; the old name still "
+         "works\n",
+         SK_SET_SCATTER_SINGLE_COPY},
+        {"SKEIN_ALLTOALL_EXPOSED=2M",
+         "SKEIN_ALLTOALL_EXPOSED is now called SKEIN_ALLTOALL_SINGLE_COPY; the old name still "
+         "works\n",
+         SK_SET_ALLTOALL_SINGLE_COPY},
+        {"SKEIN_INNER=2M",
+         "SKEIN_INNER is now called SKEIN_CORE_PROVIDER; the old name still works\n",
+         SK_SET_CORE_PROVIDER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_settings *s = read_env(cases[i].entry);
+        assert_string_equal(sk_settings_notes(s), cases[i].notes);
+        assert_string_equal(sk_settings_text(s, cases[i].id), "2M");
+        assert_int_equal(sk_setting_find(cases[i].entry), cases[i].id);
+        sk_settings_free(s);
+    }
+    refuses("SKEIN_EXPOSED=many",
+            "SKEIN_EXPOSED=many: a number of bytes (K, M and G may follow) is "
+            "wanted, as in SKEIN_SINGLE_COPY=1G");
+}
+
+static void the_new_name_counts_when_both_are_given(void **state)
+{
+    (void)state;
+    char err[256], *env[] = {"SKEIN_SINGLE_COPY=1K", "SKEIN_EXPOSED=2K", NULL};
+    char *turned[] = {env[1], env[0], NULL};
+    for (int i = 0; i < 2; i++) {
+        sk_settings *s = NULL;
+        assert_int_equal(sk_settings_new(i ? turned : env, NULL, &s, err, sizeof err), SK_OK);
+        assert_int_equal(sk_settings_int(s, SK_SET_SINGLE_COPY), 1024);
+        assert_string_equal(sk_settings_notes(s), "SKEIN_EXPOSED is now called SKEIN_SINGLE_COPY; "
+                                                  "the old name is ignored, as both are set\n");
+        sk_settings_free(s);
+    }
+}
+
+static void present_names_make_no_note(void **state)
+{
+    (void)state;
+    sk_settings *s = read_env("SKEIN_SINGLE_COPY=1K");
+    assert_string_equal(sk_settings_notes(s), "");
+    for (int i = 0; i < 100; i++) /* more than fit: the last are dropped, each note stays whole */
+        sk_settings_add_note(s, "a note of some length, number %d", i);
+    const char *notes = sk_settings_notes(s);
+    assert_in_range(strlen(notes), 900, 1023);
+    assert_int_equal(notes[strlen(notes) - 1], '\n');
+    sk_settings_free(s);
+}
+
 static void names_that_only_start_alike_are_ignored(void **state)
 {
     (void)state;
@@ -150,6 +216,15 @@ static void numbers_are_read_to_their_end(void **state)
     assert_false(sk_read_number("9223372036854775807K", true, &n));
     assert_false(sk_read_number("99999999999999999999", true, &n));
     assert_int_equal(n, 7);
+
+    assert_int_equal(sk_read_integer("-3", false, -4, 4, &n), SK_OK);
+    assert_int_equal(n, -3);
+    assert_int_equal(sk_read_integer("-3k", true, INT64_MIN, 0, &n), SK_OK);
+    assert_int_equal(n, -3072);
+    assert_int_equal(sk_read_integer("5", false, -4, 4, &n), SK_TOOBIG);
+    assert_int_equal(sk_read_integer("5x", false, -4, 4, &n), SK_BADARG);
+    assert_int_equal(sk_read_integer("", false, -4, 4, &n), SK_BADARG);
+    assert_int_equal(n, -3072);
 }
 
 static void nearest_counts_a_swap_as_one_slip(void **state)
@@ -171,6 +246,9 @@ int main(void)
         cmocka_unit_test(the_last_of_two_values_stands),
         cmocka_unit_test(wrong_names_are_answered_with_the_nearest),
         cmocka_unit_test(wrong_values_are_answered_with_a_right_one),
+        cmocka_unit_test(old_names_still_work_with_a_note),
+        cmocka_unit_test(the_new_name_counts_when_both_are_given),
+        cmocka_unit_test(present_names_make_no_note),
         cmocka_unit_test(names_that_only_start_alike_are_ignored),
         cmocka_unit_test(numbers_are_read_to_their_end),
         cmocka_unit_test(nearest_counts_a_swap_as_one_slip),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "base/word.h"
 #include "callspec.h"
 #include "cli.h"
 #include "coll/algo.h"

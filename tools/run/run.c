@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/settings.h"
+#include "base/word.h"
 #include "commands.h"
 #include "match/matcher.h"
 #include "select/select.h"

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "match/matcher.h"
 
 /* The settings of the provider. The preload library checks all others. */
-static const sk_setting ours[] = {SK_SET_MATCH,       SK_SET_MATCH_KC,    SK_SET_MATCH_KP,
-                                  SK_SET_MATCH_THETA, SK_SET_MATCH_STATS, SK_SET_TRACE,
-                                  SK_SET_INNER,       SK_SET_EAGER,       SK_SET_UNEXPECTED,
-                                  SK_SET_SHM,         SK_SET_DIRECT};
+static const sk_setting ours[] = {SK_SET_MATCH,         SK_SET_MATCH_KC,    SK_SET_MATCH_KP,
+                                  SK_SET_MATCH_THETA,   SK_SET_MATCH_STATS, SK_SET_TRACE,
+                                  SK_SET_CORE_PROVIDER, SK_SET_EAGER,       SK_SET_UNEXPECTED,
+                                  SK_SET_SHM,           SK_SET_DIRECT};
 enum { NOURS = sizeof ours / sizeof ours[0], MOST = INT32_MAX };
 
 /* Keep those NAME=VALUE of the environment that are ours; `out` holds NOURS + 1 pointers. */
@@ -18,14 +19,11 @@ static void config_filter(char *const *env, char **out)
 {
     int n = 0;
     for (; env && *env && n < NOURS; env++)
-        for (int i = 0; i < NOURS; i++) {
-            const char *var = sk_setting_info_get(ours[i])->var;
-            size_t len = strlen(var);
-            if (strncmp(*env, var, len) == 0 && (*env)[len] == '=') {
+        for (int i = 0; i < NOURS; i++)
+            if (strchr(*env, '=') && sk_setting_find(*env) == ours[i]) {
                 out[n++] = *env;
                 break;
             }
-        }
     out[n] = NULL;
 }
 
@@ -70,7 +68,7 @@ sk_status sk_fabric_config_read(char *const *env, sk_fabric_config *out, char *e
         .engine = sk_settings_text(s, SK_SET_MATCH),
         .stats = sk_settings_text(s, SK_SET_MATCH_STATS),
         .trace = sk_settings_text(s, SK_SET_TRACE),
-        .core_provider = sk_settings_text(s, SK_SET_INNER),
+        .core_provider = sk_settings_text(s, SK_SET_CORE_PROVIDER),
         .kc = config_number(s, SK_SET_MATCH_KC),
         .kp = config_number(s, SK_SET_MATCH_KP),
         .theta = config_number(s, SK_SET_MATCH_THETA),

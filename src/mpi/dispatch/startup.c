@@ -25,6 +25,20 @@ static void refuse(const char *why)
     PMPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+/* Notes on settings that have a new name. All ranks have the same notes; rank 0 prints them. */
+static void print_notes(const sk_settings *set)
+{
+    const char *notes = sk_settings_notes(set);
+    int rank = 0;
+    if (!*notes)
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (size_t len; rank == 0 && *notes; notes += len + 1) {
+        len = strcspn(notes, "\n");
+        fprintf(stderr, "skein: %.*s\n", (int)len, notes);
+    }
+}
+
 /* SKEIN_MACHINE describes all ranks of the job, so it can be checked only now. */
 static void check_machine(const sk_settings *set)
 {
@@ -61,6 +75,7 @@ static int start_locked(void)
     if (sk_select_new(environ, &sk_proc.select, err, sizeof err) != SK_OK)
         refuse(err);
     const sk_settings *set = sk_select_settings(sk_proc.select);
+    print_notes(set);
     if (!sk_settings_bool(set, SK_SET_ENABLE))
         return SK_PROC_OFF;
     sk_proc.report = sk_report_new();

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/settings.h"
 #include "base/word.h"
 
 /* ---- load ---- */

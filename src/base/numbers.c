@@ -1,0 +1,26 @@
+#include "base/numbers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+sk_status sk_read_integer(const char *text, bool sized, int64_t lo, int64_t hi, int64_t *out)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    const char *unit = sized && *end ? strchr(units, *end & ~0x20) : NULL;
+    int64_t factor = unit ? (int64_t)1 << 10 * (unit - units + 1) : 1;
+    if (end == text || end[unit != NULL])
+        return SK_BADARG;
+    if (errno || __builtin_mul_overflow(n, factor, &n) || n < lo || n > hi)
+        return SK_TOOBIG;
+    *out = n;
+    return SK_OK;
+}
+
+bool sk_read_number(const char *text, bool sized, int64_t *out)
+{
+    return sk_read_integer(text, sized, 0, INT64_MAX, out) == SK_OK;
+}
