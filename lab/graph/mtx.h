@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows one after the other: the entries of row i are [row[i], row[i + 1]), their columns ascending,
- * entries given twice added up. */
+/* Compressed rows: the entries of row i are [row[i], row[i + 1]), in ascending order of columns.
+ * Entries that the file gives twice are added up. */
 typedef struct sk_mtx {
     int64_t nrows, ncols, nnz;
     int64_t *row;

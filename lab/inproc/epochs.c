@@ -1,8 +1,8 @@
-/* inproc_epochs.c: epochs over the in-process wire. */
+/* epochs.c: epochs over the in-process wire. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/inproc/slots.h"
+#include "lab/inproc/inproc_inner.h"
 
 void sk_inproc_machine(sk_inproc *l, const sk_machine *m)
 {
@@ -30,11 +30,11 @@ sk_status sk_inproc_begin_epochs(sk_inproc *l, sk_run *runs)
         if (m && m->nranks == l->nranks) {
             if (same_epochs(v, sk_inproc_epochs_of(m, m->node[r], sk_inproc_run_view, runs)))
                 continue;
-            sk_inproc_complain(l, "rank %d and others of its node have different turns", r);
+            sk_inproc_complain(l, "rank %d and others of its node have different epochs", r);
         } else if (v->nepochs == 0)
             continue;
         else
-            sk_inproc_complain(l, "rank %d has turns and no machine", r);
+            sk_inproc_complain(l, "rank %d has epochs and no machine", r);
         return runs[r].status = SK_BADARG;
     }
     if (!some)
@@ -57,7 +57,7 @@ void sk_inproc_end_epochs(sk_inproc *l, sk_run *runs)
             if (n->joins[t] && n->joins[t] != n->n && runs[*n->local_ranks].status == SK_OK &&
                 !l->stuck)
                 runs[*n->local_ranks].status =
-                    sk_inproc_complain(l, "not all mates join turn %u", t);
+                    sk_inproc_complain(l, "not all local ranks join epoch %u", t);
     }
     sk_inproc_epochs_free(l->epochs);
     l->epochs = NULL;
@@ -126,7 +126,7 @@ void sk_inproc_post(sk_wire *base, uint32_t epoch)
     unsigned char *posted = &w->node->posted[epoch * (size_t)w->node->n + (size_t)w->local_rank];
     sk_inproc_next_round(w);
     if (*posted)
-        w->broken = sk_inproc_complain(w->world, "rank %d publishes turn %u twice", w->rank, epoch);
+        w->broken = sk_inproc_complain(w->world, "rank %d posts epoch %u twice", w->rank, epoch);
     *posted = 1;
     if (w->world->hooks.post)
         w->world->hooks.post(w->world->hooks.ctx, w->rank, epoch);
@@ -141,8 +141,8 @@ static void see(inproc_wire *w, uint32_t epoch, int local_rank)
         return;
     n->seen[row + (size_t)local_rank] = 1;
     w->fresh = true;
-    if (w->world->hooks.hear)
-        w->world->hooks.hear(w->world->hooks.ctx, n->local_ranks[local_rank], w->rank, epoch);
+    if (w->world->hooks.see)
+        w->world->hooks.see(w->world->hooks.ctx, n->local_ranks[local_rank], w->rank, epoch);
 }
 
 sk_status sk_inproc_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
@@ -152,8 +152,8 @@ sk_status sk_inproc_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool bl
     const inproc_node *n = w->node;
     hi = hi < 0 ? n->n : hi;
     if (hi > n->n)
-        return sk_inproc_complain(w->world, "rank %d waits for mate %d of %d", w->rank, hi - 1,
-                                  n->n);
+        return sk_inproc_complain(w->world, "rank %d waits for local rank %d of %d", w->rank,
+                                  hi - 1, n->n);
     for (int i = lo; i < hi; i++)
         if (!n->posted[epoch * (size_t)n->n + (size_t)i])
             return wait_for_local_ranks(w);
@@ -195,53 +195,54 @@ sk_status sk_inproc_join(sk_wire *base, uint32_t epoch, sk_part from, sk_part to
     if (n->joins[epoch]++ == 0)
         n->joined[epoch] = from;
     else if (other->at != from.at || other->len != from.len || other->type != from.type)
-        return sk_inproc_complain(w->world, "rank %d joins other bytes of turn %u than its mates",
-                                  w->rank, epoch);
+        return sk_inproc_complain(
+            w->world, "rank %d joins other bytes of epoch %u than the other local ranks", w->rank,
+            epoch);
     return sk_inproc_fold(base, epoch, 0, n->n, from, to);
 }
 
-/* ---- reading each other's memory: a place holds the number of what is exported ---- */
+/* ---- reading each other's memory: a handle is the index of an export ---- */
 
-void sk_inproc_export(sk_wire *base, sk_part what, void *place)
+void sk_inproc_export(sk_wire *base, sk_part what, void *handle)
 {
     inproc_wire *w = (inproc_wire *)base;
     inproc_epochs *t = w->world->epochs;
-    if (t->nexposed == t->single_copy_cap) {
-        int64_t cap = t->single_copy_cap ? 2 * t->single_copy_cap : 16;
-        exposure *p = realloc(t->single_copy, (size_t)cap * sizeof *p);
+    if (t->nexports == t->exports_cap) {
+        int64_t cap = t->exports_cap ? 2 * t->exports_cap : 16;
+        inproc_export *p = realloc(t->exports, (size_t)cap * sizeof *p);
         if (!p) {
             w->broken = SK_NOMEM;
             return;
         }
-        t->single_copy = p;
-        t->single_copy_cap = cap;
+        t->exports = p;
+        t->exports_cap = cap;
     }
-    sk_status st = sk_inproc_may_write(w, (sk_part){place, SK_EXPORT_BYTES, SK_TYPE_BYTE});
+    sk_status st = sk_inproc_may_write(w, (sk_part){handle, SK_EXPORT_BYTES, SK_TYPE_BYTE});
     if (st != SK_OK) {
         w->broken = st;
         return;
     }
-    memset(place, 0, SK_EXPORT_BYTES);
-    memcpy(place, &t->nexposed, sizeof t->nexposed);
-    t->single_copy[t->nexposed++] = (exposure){place, what.at, what.len};
+    memset(handle, 0, SK_EXPORT_BYTES);
+    memcpy(handle, &t->nexports, sizeof t->nexports);
+    t->exports[t->nexports++] = (inproc_export){handle, what.at, what.len};
 }
 
-sk_status sk_inproc_read(sk_wire *base, int rank, const void *place, int64_t at, sk_part to)
+sk_status sk_inproc_read(sk_wire *base, int rank, const void *handle, int64_t at, sk_part to)
 {
     inproc_wire *w = (inproc_wire *)base;
     const inproc_epochs *t = w->world->epochs;
     int64_t number;
-    sk_status st = sk_inproc_may_read(w, (sk_part){(void *)(uintptr_t)place, SK_EXPORT_BYTES, 0});
+    sk_status st = sk_inproc_may_read(w, (sk_part){(void *)(uintptr_t)handle, SK_EXPORT_BYTES, 0});
     st = st ? st : sk_inproc_may_write(w, to);
     if (st != SK_OK)
         return st;
-    memcpy(&number, place, sizeof number);
-    if (number < 0 || number >= t->nexposed || t->single_copy[number].place != place)
-        return sk_inproc_complain(w->world, "rank %d reads where rank %d exposes nothing", w->rank,
+    memcpy(&number, handle, sizeof number);
+    if (number < 0 || number >= t->nexports || t->exports[number].handle != handle)
+        return sk_inproc_complain(w->world, "rank %d reads where rank %d exports nothing", w->rank,
                                   rank);
-    const exposure *e = &t->single_copy[number];
+    const inproc_export *e = &t->exports[number];
     if (at < 0 || at > e->len || to.len > e->len - at)
-        return sk_inproc_complain(w->world, "rank %d reads more than rank %d exposes", w->rank,
+        return sk_inproc_complain(w->world, "rank %d reads more than rank %d exports", w->rank,
                                   rank);
     sk_part from = {(void *)(uintptr_t)(e->at + at), to.len, SK_TYPE_BYTE};
     sk_inproc_carry(w->world, &sk_type_byte, from, &w->types[to.type], to, to.len, false);

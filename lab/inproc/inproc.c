@@ -1,74 +1,24 @@
-/* inproc_wire.c: one queue per pair of ranks, holding either sends or receives that wait for their
- * partner, and one queue of ranks that can go on: a run costs time in its messages, not in polls.
- */
+/* inproc.c: messages and runs of the in-process wire. Each pair of ranks has a queue of sends or of
+ * receives that wait for their counterpart. Ranks that can go on are in one ready queue, so a run
+ * costs time for its messages, not for polling. */
 #include "lab/inproc/inproc.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/inproc/inproc_inner.h"
 
-struct waiting {
+typedef struct inproc_transfer {
     sk_part part;
     int64_t *got;
     uint32_t pair;
     uint32_t next; /* index + 1, as everywhere here: 0 is none */
     bool send, intra, live;
-};
+} inproc_transfer;
 
-struct pair {
+typedef struct inproc_queue {
     uint32_t first, last;
-};
-
-typedef struct waiting waiting;
-typedef struct pair pair;
-
-int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *place)
-{
-    if (t->contig) {
-        *place = k;
-        return len - k;
-    }
-    int64_t half = (t->size + 1) / 2, elem = k / t->size, in = k % t->size;
-    int64_t at = elem * t->extent + t->true_lb + in;
-    int64_t run = in < half ? half - in : t->size - in;
-    *place = in < half ? at : at + t->true_extent - t->size;
-    return run < len - k ? run : len - k;
-}
-
-static void move(const sk_inproc *l, void *to, const void *from, int64_t n)
-{
-    if (l->hooks.move)
-        l->hooks.move(l->hooks.ctx, to, from, n);
-    else
-        memmove(to, from, (size_t)n);
-}
-
-void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const sk_type *tt,
-                     sk_part to, int64_t len, bool reduce)
-{
-    for (int64_t k = 0, n; k < len; k += n) {
-        int64_t fp, tp;
-        int64_t fn = sk_inproc_stretch(ft, k, len, &fp), tn = sk_inproc_stretch(tt, k, len, &tp);
-        n = fn < tn ? fn : tn;
-        const char *f = (const char *)from.at + fp;
-        char *t = (char *)to.at + tp;
-        if (reduce)
-            l->hooks.reduce(l->hooks.ctx, f, t, n);
-        else
-            move(l, t, f, n);
-    }
-}
-
-void sk_inproc_wake(sk_inproc *l, inproc_wire *w)
-{
-    if (w->queued)
-        return;
-    w->queued = true;
-    l->ready[(l->ready_first + l->ready_count++) % l->nranks] = w->rank;
-}
+} inproc_queue;
 
 static void end_transfer(sk_inproc *l, inproc_wire *w)
 {
@@ -76,7 +26,7 @@ static void end_transfer(sk_inproc *l, inproc_wire *w)
         sk_inproc_wake(l, w);
 }
 
-static void meet(sk_inproc *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
+static void match(sk_inproc *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
 {
     inproc_wire *s = &l->wires[src], *d = &l->wires[dst];
     int64_t len = from.len < to.len ? from.len : to.len;
@@ -97,7 +47,7 @@ static void meet(sk_inproc *l, int src, sk_part from, int dst, sk_part to, int64
     end_transfer(l, d);
 }
 
-static waiting *pool_take(sk_inproc *l, uint32_t *index)
+static inproc_transfer *pool_take(sk_inproc *l, uint32_t *index)
 {
     if (l->pool_free) {
         *index = l->pool_free;
@@ -105,7 +55,7 @@ static waiting *pool_take(sk_inproc *l, uint32_t *index)
     } else {
         if (l->pool_used == l->pool_cap) {
             uint32_t cap = l->pool_cap ? 2 * l->pool_cap : 64;
-            waiting *p = realloc(l->pool, cap * sizeof *p);
+            inproc_transfer *p = realloc(l->pool, cap * sizeof *p);
             if (!p)
                 return NULL;
             l->pool = p;
@@ -116,24 +66,7 @@ static waiting *pool_take(sk_inproc *l, uint32_t *index)
     return &l->pool[*index - 1];
 }
 
-void sk_inproc_next_round(inproc_wire *w)
-{
-    if (w->fresh && w->world->hooks.round_over)
-        w->world->hooks.round_over(w->world->hooks.ctx, w->rank);
-    w->fresh = false;
-}
-
-sk_status sk_inproc_complain(sk_inproc *l, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (!l->why[0])
-        vsnprintf(l->why, sizeof l->why, format, args);
-    va_end(args);
-    return SK_WIRE;
-}
-
-static sk_status post(inproc_wire *w, int src, int dst, waiting mine)
+static sk_status post(inproc_wire *w, int src, int dst, inproc_transfer mine)
 {
     sk_inproc *l = w->world;
     sk_inproc_next_round(w);
@@ -143,31 +76,32 @@ static sk_status post(inproc_wire *w, int src, int dst, waiting mine)
     if (src < 0 || src >= l->nranks || dst < 0 || dst >= l->nranks)
         return SK_BADARG;
     if (mine.intra && (!w->node || l->wires[src].node != l->wires[dst].node))
-        return sk_inproc_complain(l, "ranks %d and %d are no mates", src, dst);
+        return sk_inproc_complain(l, "ranks %d and %d are on different nodes", src, dst);
     mine.pair = (uint32_t)dst * (uint32_t)l->nranks + (uint32_t)src;
     mine.live = true;
-    pair *q = &l->pairs[mine.pair];
+    inproc_queue *q = &l->pairs[mine.pair];
     uint32_t index = q->first;
     if (index && l->pool[index - 1].send != mine.send) {
-        waiting other = l->pool[index - 1];
+        inproc_transfer other = l->pool[index - 1];
         if (other.intra != mine.intra)
-            return sk_inproc_complain(l, "a message from rank %d to rank %d is near to one of them",
-                                      src, dst);
+            return sk_inproc_complain(
+                l, "a message from rank %d to rank %d is through shared memory at one end only",
+                src, dst);
         q->first = other.next;
         l->pool[index - 1].next = l->pool_free;
         l->pool[index - 1].live = false;
         l->pool_free = index;
         w->open++;
         if (mine.send)
-            meet(l, src, mine.part, dst, other.part, other.got);
+            match(l, src, mine.part, dst, other.part, other.got);
         else
-            meet(l, src, other.part, dst, mine.part, mine.got);
+            match(l, src, other.part, dst, mine.part, mine.got);
         return SK_OK;
     }
-    waiting *slot = pool_take(l, &index);
-    if (!slot)
+    inproc_transfer *entry = pool_take(l, &index);
+    if (!entry)
         return SK_NOMEM;
-    *slot = mine;
+    *entry = mine;
     if (q->first)
         l->pool[q->last - 1].next = index;
     else
@@ -180,25 +114,25 @@ static sk_status post(inproc_wire *w, int src, int dst, waiting mine)
 static sk_status op_send(sk_wire *w, sk_part from, int peer)
 {
     inproc_wire *lw = (inproc_wire *)w;
-    return post(lw, lw->rank, peer, (waiting){.part = from, .send = true});
+    return post(lw, lw->rank, peer, (inproc_transfer){.part = from, .send = true});
 }
 
 static sk_status op_recv(sk_wire *w, sk_part to, int peer, int64_t *got)
 {
     inproc_wire *lw = (inproc_wire *)w;
-    return post(lw, peer, lw->rank, (waiting){.part = to, .got = got});
+    return post(lw, peer, lw->rank, (inproc_transfer){.part = to, .got = got});
 }
 
 static sk_status intra_send(sk_wire *w, sk_part from, int peer)
 {
     inproc_wire *lw = (inproc_wire *)w;
-    return post(lw, lw->rank, peer, (waiting){.part = from, .send = true, .intra = true});
+    return post(lw, lw->rank, peer, (inproc_transfer){.part = from, .send = true, .intra = true});
 }
 
 static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
 {
     inproc_wire *lw = (inproc_wire *)w;
-    return post(lw, peer, lw->rank, (waiting){.part = to, .intra = true});
+    return post(lw, peer, lw->rank, (inproc_transfer){.part = to, .intra = true});
 }
 
 /* Never waits, whatever `block` says: the other ranks live in the same thread. */
@@ -302,7 +236,7 @@ static void sweep(sk_inproc *l)
 {
     for (uint32_t i = 0; i < l->pool_used; i++)
         if (l->pool[i].live)
-            l->pairs[l->pool[i].pair] = (pair){0};
+            l->pairs[l->pool[i].pair] = (inproc_queue){0};
     l->pool_used = l->pool_free = 0;
     for (int r = 0; r < l->nranks; r++) {
         l->wires[r].open = 0;

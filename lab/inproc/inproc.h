@@ -1,24 +1,26 @@
-/* inproc_wire.h: all ranks of a communicator inside one process, without an MPI.
+/* inproc.h: all ranks of a communicator inside one process, without an MPI.
  *
- * Stricter than any MPI, so that schedules show their mistakes here. Nothing is buffered: bytes
- * move, and the send ends, only once the receive is posted, so a schedule that leans on buffering
- * stops. A message shorter than its receive is an error, unless the receive asks for the length. A
- * type that is not contiguous has its hole in the middle, so wrong strides are seen.
+ * The wire is stricter than any MPI, so that schedules show their mistakes. Nothing is buffered: a
+ * send ends only when its receive is posted, so a schedule that relies on buffering deadlocks. A
+ * message shorter than its receive is an error, unless the receive asks for the length. A type that
+ * is not contiguous has its hole in the middle, so wrong strides show.
  *
- * Epochs: there is no more memory than a wire must have at least, two slots for each local rank, so a rank
- * that opens epoch t waits until all local ranks have passed epoch t - 2. It is an error to read what
- * nobody wrote, what is not posted or not waited for, or a slot of another node; to write slots of
- * others, a common byte that a local rank wrote, or what is posted; and if local ranks have different epochs,
- * or do not all join. */
-#ifndef SK_LOCAL_WIRE_H
-#define SK_LOCAL_WIRE_H
+ * Epochs have the least memory that a wire must have, two slots per local rank: a rank that opens
+ * epoch t waits until all local ranks have released epoch t - 2. These are errors:
+ *
+ *   - to read a byte that nobody wrote, or whose writer has not posted or was not waited for
+ *   - to write the slot of another rank, a posted slot, or a common byte that another rank wrote
+ *   - to touch a slot of another node, or of an epoch that the rank has released
+ *   - local ranks with different epochs, or not all of them joining */
+#ifndef SK_INPROC_H
+#define SK_INPROC_H
 
 #include "exec/run.h"
 #include "exec/wire.h"
 #include "sched/span.h"
 #include "topo/machine.h"
 
-/* What happens to bytes, for those who want to follow them. All may be NULL. */
+/* Callbacks for callers that follow the bytes. Each may be NULL. */
 typedef struct sk_inproc_hooks {
     void *ctx;
     void (*move)(void *ctx, void *to, const void *from, int64_t n);    /* NULL: memmove */
@@ -26,45 +28,44 @@ typedef struct sk_inproc_hooks {
     /* A message of `from` reaches `to`; the moves of its `len` bytes follow. */
     void (*match)(void *ctx, int from, int to, int64_t len);
     void (*round_over)(void *ctx, int rank); /* the rank saw all transfers of a round end */
-    /* A rank posts an epoch; its local rank `to` sees that, and may read what it wrote. */
+    /* A rank posts an epoch; local rank `to` sees the post of `from`, and may read what it wrote. */
     void (*post)(void *ctx, int rank, uint32_t epoch);
-    void (*hear)(void *ctx, int from, int to, uint32_t epoch);
+    void (*see)(void *ctx, int from, int to, uint32_t epoch);
 } sk_inproc_hooks;
 
 typedef struct sk_inproc sk_inproc;
 
-/* Needs eight bytes per pair of ranks. NULL when out of memory. */
+/* Needs eight bytes per pair of ranks. NULL: out of memory. */
 sk_inproc *sk_inproc_new(int nranks, const sk_inproc_hooks *hooks);
 void sk_inproc_free(sk_inproc *l);
 
 /* The wire of one rank, and the type table its schedule was built with (borrowed). */
 sk_wire *sk_inproc_wire(sk_inproc *l, int rank, const sk_type *types);
 
-/* Who are local ranks, for runs with epochs; borrowed. Without a machine these are refused. */
+/* Which ranks share a node, for runs with epochs (borrowed). Without a machine these are refused. */
 void sk_inproc_machine(sk_inproc *l, const sk_machine *m);
 
-/* The bytes that slots of these schedules, one per rank, take in all; where in them a rank's slot, or
- * the common one of its node, starts; and memory for them in the next runs (borrowed; its bytes are
- * left as they are), for those who follow bytes by their addresses. NULL: the world's own, filled
- * with a pattern. */
+/* For callers that follow bytes by their addresses: the bytes of all slots of these schedules, one
+ * per rank; the offset of a rank's slot, or of the common one of its node; and memory for the slots
+ * of the next runs (borrowed, not initialised). NULL: memory of the world, filled with a pattern. */
 int64_t sk_inproc_slot_bytes(const sk_machine *m, sk_sched *const *scheds);
-int64_t sk_inproc_slot_place(const sk_machine *m, sk_sched *const *scheds, int rank, uint32_t buf);
+int64_t sk_inproc_slot_offset(const sk_machine *m, sk_sched *const *scheds, int rank, uint32_t buf);
 void sk_inproc_slots(sk_inproc *l, void *memory);
 
-/* Run one initialised run per rank to the end. An error of any rank, else SK_DEADLOCK when ranks
- * wait for messages that never come; a message that nobody receives is the same, as its sender
- * waits. Afterwards the world is empty and can be used again. */
+/* Run one initialised run per rank to the end. Returns an error of any rank, or SK_DEADLOCK when
+ * ranks wait for messages that never come or send messages that nobody receives. Afterwards the world
+ * is empty and can be used again. */
 sk_status sk_inproc_run(sk_inproc *l, sk_run *runs);
 
-/* What was wrong with the epochs of the last run; empty when nothing was. */
+/* What was wrong with the epochs of the last run; "": nothing. */
 const char *sk_inproc_why(const sk_inproc *l);
 
-/* How many ranks were left waiting in the last run, and how many messages were matched in it. */
+/* Of the last run: ranks that were left waiting, and messages that were matched. */
 int sk_inproc_stuck(const sk_inproc *l);
 int64_t sk_inproc_messages(const sk_inproc *l);
 
-/* Of `len` data bytes laid out as `t` says, those from byte k on that stand together in memory:
- * their place from the first element's address, and how many they are. */
-int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *place);
+/* Of `len` data bytes laid out as `t` says, the contiguous bytes from byte k on: their offset from
+ * the address of the first element, and their number. */
+int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *offset);
 
 #endif

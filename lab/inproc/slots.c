@@ -1,16 +1,84 @@
-#include "lab/inproc/slots.h"
-
+/* slots.c: the base of the in-process wire: moving bytes, waking ranks, the memory of slots, and who
+ * may read and write which byte of it. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, POISON = 0xa5 };
+#include "lab/inproc/inproc_inner.h"
 
-int64_t sk_inproc_slot_stride(int64_t room)
+int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *offset)
 {
-    return (room + ALIGN - 1) / ALIGN * ALIGN;
+    if (t->contig) {
+        *offset = k;
+        return len - k;
+    }
+    int64_t half = (t->size + 1) / 2, elem = k / t->size, in = k % t->size;
+    int64_t at = elem * t->extent + t->true_lb + in;
+    int64_t run = in < half ? half - in : t->size - in;
+    *offset = in < half ? at : at + t->true_extent - t->size;
+    return run < len - k ? run : len - k;
 }
 
-static bool knows_rooms(const struct sk_sched_view *v)
+static void move(const sk_inproc *l, void *to, const void *from, int64_t n)
+{
+    if (l->hooks.move)
+        l->hooks.move(l->hooks.ctx, to, from, n);
+    else
+        memmove(to, from, (size_t)n);
+}
+
+void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const sk_type *tt,
+                     sk_part to, int64_t len, bool reduce)
+{
+    for (int64_t k = 0, n; k < len; k += n) {
+        int64_t fp, tp;
+        int64_t fn = sk_inproc_stretch(ft, k, len, &fp), tn = sk_inproc_stretch(tt, k, len, &tp);
+        n = fn < tn ? fn : tn;
+        const char *f = (const char *)from.at + fp;
+        char *t = (char *)to.at + tp;
+        if (reduce)
+            l->hooks.reduce(l->hooks.ctx, f, t, n);
+        else
+            move(l, t, f, n);
+    }
+}
+
+void sk_inproc_wake(sk_inproc *l, inproc_wire *w)
+{
+    if (w->queued)
+        return;
+    w->queued = true;
+    l->ready[(l->ready_first + l->ready_count++) % l->nranks] = w->rank;
+}
+
+void sk_inproc_next_round(inproc_wire *w)
+{
+    if (w->fresh && w->world->hooks.round_over)
+        w->world->hooks.round_over(w->world->hooks.ctx, w->rank);
+    w->fresh = false;
+}
+
+sk_status sk_inproc_complain(sk_inproc *l, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!l->why[0])
+        vsnprintf(l->why, sizeof l->why, format, args);
+    va_end(args);
+    return SK_WIRE;
+}
+
+/* ---- memory of slots ---- */
+
+enum { ALIGN = 64, POISON = 0xa5 };
+
+int64_t sk_inproc_slot_stride(int64_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static bool knows_sizes(const struct sk_sched_view *v)
 {
     uint32_t t = 0;
     while (t < v->nepochs && v->epochs[t].slot_bytes != SK_NO_PART)
@@ -22,7 +90,7 @@ const struct sk_sched_view *sk_inproc_epochs_of(const sk_machine *m, int node, s
                                                 const void *of)
 {
     int i = m->node_first[node], end = m->node_first[node + 1];
-    while (i < end && !knows_rooms(view(of, m->local_ranks[i])))
+    while (i < end && !knows_sizes(view(of, m->local_ranks[i])))
         i++;
     return view(of, m->local_ranks[i < end ? i : m->node_first[node]]);
 }
@@ -62,7 +130,7 @@ int64_t sk_inproc_slot_bytes(const sk_machine *m, sk_sched *const *scheds)
     return m ? bytes_before(m, scheds, m->nnodes) : 0;
 }
 
-int64_t sk_inproc_slot_place(const sk_machine *m, sk_sched *const *scheds, int rank, uint32_t buf)
+int64_t sk_inproc_slot_offset(const sk_machine *m, sk_sched *const *scheds, int rank, uint32_t buf)
 {
     const struct sk_sched_view *v = sk_inproc_epochs_of(m, m->node[rank], sched_view, scheds);
     uint32_t epoch = sk_buf_epoch(buf);
@@ -143,6 +211,120 @@ void sk_inproc_epochs_free(inproc_epochs *t)
         free(t->slots);
     free(t->nodes);
     free(t->writer);
-    free(t->single_copy);
+    free(t->exports);
     free(t);
+}
+
+/* ---- may a rank read or write these bytes? ---- */
+
+typedef struct inproc_slot {
+    uint32_t epoch;
+    int owner;      /* n: the common one */
+    int64_t lo, hi; /* in all slots */
+} inproc_slot;
+
+/* The slot that an address is in; false when it is in none of this node. */
+static bool find_slot(const inproc_wire *w, int64_t at, inproc_slot *b)
+{
+    const inproc_node *n = w->node;
+    uint32_t lo = 0, hi = n->nepochs;
+    if (hi == 0 || at < n->first[0] || at >= n->first[hi])
+        return false;
+    while (hi - lo > 1) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (n->first[mid] <= at)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    int64_t stride = sk_inproc_slot_stride(n->epochs[lo].slot_bytes);
+    b->epoch = lo;
+    b->owner = (int)((at - n->first[lo]) / stride);
+    b->lo = n->first[lo] + b->owner * stride;
+    b->hi = b->lo + n->epochs[lo].slot_bytes;
+    return true;
+}
+
+static sk_status read_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
+{
+    const inproc_node *n = w->node;
+    int writer = w->world->epochs->writer[at] - 1;
+    size_t row = (size_t)b->epoch * (size_t)n->n;
+    if (writer < 0)
+        return sk_inproc_complain(w->world,
+                                  "rank %d reads byte %lld of epoch %u, which nobody wrote",
+                                  w->rank, (long long)(at - b->lo), b->epoch);
+    if (writer != w->local_rank &&
+        !n->seen[(row + (size_t)w->local_rank) * (size_t)n->n + (size_t)writer])
+        return sk_inproc_complain(w->world, "rank %d reads epoch %u without waiting for rank %d",
+                                  w->rank, b->epoch, n->local_ranks[writer]);
+    return SK_OK;
+}
+
+static sk_status write_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
+{
+    uint16_t *writer = &w->world->epochs->writer[at], me = (uint16_t)(w->local_rank + 1);
+    if (*writer && *writer != me)
+        return sk_inproc_complain(w->world, "ranks %d and %d both write byte %lld of epoch %u",
+                                  w->node->local_ranks[*writer - 1], w->rank,
+                                  (long long)(at - b->lo), b->epoch);
+    *writer = me;
+    return SK_OK;
+}
+
+static sk_status may_write_slot(inproc_wire *w, const inproc_slot *b)
+{
+    const inproc_node *n = w->node;
+    size_t mine = (size_t)b->epoch * (size_t)n->n + (size_t)w->local_rank;
+    if (b->owner != w->local_rank && b->owner != n->n)
+        return sk_inproc_complain(w->world, "rank %d writes the slot of rank %d in epoch %u",
+                                  w->rank, n->local_ranks[b->owner], b->epoch);
+    if (!n->opened[mine] || n->posted[mine])
+        return sk_inproc_complain(w->world, "rank %d writes epoch %u, which is %s", w->rank,
+                                  b->epoch, n->posted[mine] ? "posted" : "not open");
+    return SK_OK;
+}
+
+static sk_status may_touch(inproc_wire *w, sk_part part, bool write)
+{
+    const inproc_epochs *t = w->world->epochs;
+    const sk_type *type = &w->types[part.type];
+    inproc_slot b = {.lo = 0, .hi = 0};
+    sk_status st = SK_OK;
+    if (!t || !part.len)
+        return SK_OK;
+    for (int64_t k = 0, n, offset; k < part.len && st == SK_OK; k += n) {
+        n = sk_inproc_stretch(type, k, part.len, &offset);
+        uintptr_t rel = (uintptr_t)part.at + (uintptr_t)offset - (uintptr_t)t->slots;
+        if (rel >= (uintptr_t)t->bytes)
+            return SK_OK;
+        int64_t at = (int64_t)rel;
+        if (k == 0) {
+            if (!find_slot(w, at, &b))
+                return sk_inproc_complain(w->world, "rank %d touches a slot of another node",
+                                          w->rank);
+            st = w->released > b.epoch
+                     ? sk_inproc_complain(w->world,
+                                          "rank %d touches epoch %u, which it has released",
+                                          w->rank, b.epoch)
+                 : write ? may_write_slot(w, &b)
+                         : SK_OK;
+        }
+        if (at < b.lo || at + n > b.hi)
+            return sk_inproc_complain(w->world, "rank %d leaves a slot of epoch %u", w->rank,
+                                      b.epoch);
+        for (int64_t i = at; i < at + n && st == SK_OK; i++)
+            st = write ? write_byte(w, &b, i) : read_byte(w, &b, i);
+    }
+    return st;
+}
+
+sk_status sk_inproc_may_read(inproc_wire *w, sk_part part)
+{
+    return may_touch(w, part, false);
+}
+
+sk_status sk_inproc_may_write(inproc_wire *w, sk_part part)
+{
+    return may_touch(w, part, true);
 }

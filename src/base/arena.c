@@ -1,3 +1,4 @@
+/* arena.c: chunks that double in size; none is freed before the arena is. */
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -5,14 +6,14 @@
 
 enum { FIRST_CHUNK = 1024, ALIGN = 16 };
 
-typedef struct chunk {
-    struct chunk *next;
+typedef struct arena_chunk {
+    struct arena_chunk *next;
     size_t size, used;
     _Alignas(ALIGN) char data[];
-} chunk;
+} arena_chunk;
 
 struct sk_arena {
-    chunk *head;
+    arena_chunk *head;
     size_t bytes;
 };
 
@@ -23,14 +24,14 @@ sk_arena *sk_arena_new(void)
 
 void *sk_arena_get(sk_arena *a, size_t bytes)
 {
-    if (bytes > (size_t)-1 - sizeof(chunk) - ALIGN)
+    if (bytes > (size_t)-1 - sizeof(arena_chunk) - ALIGN)
         return NULL;
     bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (!a->head || a->head->size - a->head->used < bytes) {
         size_t size = a->head ? 2 * a->head->size : FIRST_CHUNK;
         if (size < bytes)
             size = bytes;
-        chunk *c = calloc(1, sizeof *c + size);
+        arena_chunk *c = calloc(1, sizeof *c + size);
         if (!c)
             return NULL;
         c->next = a->head;
@@ -60,7 +61,7 @@ void sk_arena_free(sk_arena *a)
 {
     if (!a)
         return;
-    for (chunk *c = a->head, *next; c; c = next) {
+    for (arena_chunk *c = a->head, *next; c; c = next) {
         next = c->next;
         free(c);
     }

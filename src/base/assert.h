@@ -20,9 +20,13 @@
             abort();                                                                               \
         }                                                                                          \
     } while (0)
+
+/* A member or a statement that only assertions need. */
+#define SK_ASSERT_ONLY(code) code
 #else
 /* The condition is compiled, not executed: it cannot rot, and its variables count as used. */
 #define SK_ASSERT(cond) ((void)(0 && (cond)))
+#define SK_ASSERT_ONLY(code)
 #endif
 
 #endif

@@ -1,12 +1,51 @@
-/* epoch_steps.h: steps of epochs: what is done in the shared memory of local ranks. The functions of
- * the wire are an argument: a wire that runs straight schedules by itself has a copy of this where
- * they are known and inlined; all others share the one in run_epochs.c. */
+/* epoch_steps.h: the steps of epochs: what is done in the shared memory of the local ranks.
+ *
+ * The functions of the wire are an argument. run.c passes those of the wire at hand. A wire that runs
+ * straight schedules by itself includes this file and passes constant functions, so that they are
+ * inlined into one copy. */
 #ifndef SK_EPOCH_STEPS_H
 #define SK_EPOCH_STEPS_H
 
-#include "exec/run_inner.h"
+#include "exec/run.h"
+#include "shm/waiting.h"
 
 #define SK_EPOCH_STEP static inline __attribute__((always_inline))
+
+/* ---- parts: spans with their addresses ---- */
+
+/* Keep the first error; the run goes on. */
+static inline void sk_run_note(sk_run *r, sk_status st)
+{
+    if (st != SK_OK && r->status == SK_OK)
+        r->status = st;
+}
+
+/* By integer arithmetic: MPI_BOTTOM is a null pointer with real offsets. */
+static inline sk_part sk_run_part_at(const void *buf, const sk_span *s)
+{
+    return (sk_part){(void *)((uintptr_t)buf + (uintptr_t)s->off), s->len, s->type};
+}
+
+/* A span in a slot; owner -1: my own slot. Where the wire has no such slot the part is empty. */
+static inline sk_part sk_run_part_in_slot(sk_run *r, const sk_wire_ops *ops, const sk_span *s,
+                                          int owner)
+{
+    const void *slot = ops->slot(r->wire, s->buf, owner);
+    if (slot)
+        return sk_run_part_at(slot, s);
+    sk_run_note(r, SK_WIRE);
+    return (sk_part){0};
+}
+
+/* `epochs` is a constant where this is inlined: in a schedule without epochs no span is in a slot. */
+static inline sk_part sk_run_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s, bool epochs)
+{
+    if (epochs && sk_buf_is_slot(s->buf))
+        return sk_run_part_in_slot(r, ops, s, -1);
+    return sk_run_part_at(r->buf[s->buf], s);
+}
+
+/* ---- steps ---- */
 
 SK_EPOCH_STEP sk_part sk_epoch_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s)
 {
@@ -30,10 +69,10 @@ SK_EPOCH_STEP sk_status sk_epoch_read(sk_run *r, const sk_wire_ops *ops, const s
     sk_status got = ops->await_rank(r->wire, st->packet, st->peer, block);
     if (got != SK_OK)
         return got;
-    sk_part place = sk_run_part_in_slot(r, ops, &st->a, st->peer);
-    if (!place.at)
+    sk_part handle = sk_run_part_in_slot(r, ops, &st->a, st->peer);
+    if (!handle.at)
         return SK_WIRE;
-    return ops->read(r->wire, st->peer, place.at, sk_step_read_at(st),
+    return ops->read(r->wire, st->peer, handle.at, sk_step_read_at(st),
                      sk_epoch_part(r, ops, &st->b));
 }
 
@@ -49,13 +88,13 @@ SK_EPOCH_STEP sk_status sk_epoch_fold(sk_run *r, const sk_wire_ops *ops, const s
 
 SK_EPOCH_STEP void sk_epoch_export(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
 {
-    sk_part place = sk_run_part_in_slot(r, ops, &st->b, -1);
-    if (place.at)
-        ops->export(r->wire, sk_run_part_at(r->buf[st->a.buf], &st->a), place.at);
+    sk_part handle = sk_run_part_in_slot(r, ops, &st->b, -1);
+    if (handle.at)
+        ops->export(r->wire, sk_run_part_at(r->buf[st->a.buf], &st->a), handle.at);
 }
 
-/* A step that may have to wait for local ranks: SK_AGAIN, and nothing is done. Or one of those that stand
- * among them in a straight schedule. */
+/* Do a head or a waiting step of a round, or any step of a straight schedule. SK_AGAIN: it has to
+ * wait for local ranks, and nothing was done. */
 SK_EPOCH_STEP sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
                                       bool block)
 {
@@ -96,16 +135,15 @@ SK_EPOCH_STEP void sk_epoch_release(sk_run *r, const sk_wire_ops *ops, uint32_t 
         ops->release(r->wire, r->released = epochs);
 }
 
-/* All steps of a straight schedule. The rounds only say in which order steps may be done, and so
- * they stand. Local ranks may wait for this rank to pass the epochs that it has no part in. */
+/* All steps of a straight schedule, one after the other: they are stored in an order that the rounds
+ * allow. First release the epochs that this rank has no step in: local ranks may wait for that. */
 SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops)
 {
     const struct sk_sched_view *v = r->sched;
     sk_epoch_release(r, ops, v->rounds[0].released);
     for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++) {
         sk_status got;
-        while ((got = sk_epoch_step(r, ops, st, true)) == SK_AGAIN)
-            ;
+        SK_WAIT_UNTIL(SK_WAIT_SPIN, (got = sk_epoch_step(r, ops, st, true)) != SK_AGAIN, (void)0);
         sk_run_note(r, got);
     }
     r->round = v->nrounds;

@@ -1,3 +1,4 @@
+/* kernel.c: reduction kernels for all pairs of operation and type. */
 #include "exec/kernel.h"
 
 #include <complex.h>
@@ -5,12 +6,12 @@
 #include <string.h>
 
 #define SK_INLINE static inline __attribute__((always_inline))
-#define SK_BLOCK  4096 /* bytes of a result that stays near while operands stream past */
+#define SK_BLOCK  4096 /* bytes of a result that stays in the L1 cache */
 #define SK_LINE   64
 #define SK_FEW    2 /* elements: too few for vectors */
 
-/* SK_NO_CARRY: no element depends on the one before. The compiler cannot know, as `out` may be an
- * operand. GCC needs -O3 to use vectors for loops of any length, in this file only. */
+/* SK_NO_CARRY: no element depends on the one before. The compiler cannot see that, as `out` may be
+ * an operand. GCC needs -O3 to vectorize loops of unknown length; only this file is compiled so. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* for types that no machine has in vectors */
 #define SK_NO_CARRY _Pragma("clang loop vectorize(assume_safety)")
@@ -59,7 +60,7 @@
 #define FN(x) x##_cdouble
 #include "exec/kernel_fold.h"
 
-/* `expr` is of a, the earlier operand, and b. */
+/* `expr` combines a, the earlier operand, and b. */
 #define KERNEL(name, type, T, expr)                                                                \
     SK_INLINE T one_##name##_##type(T a, T b)                                                      \
     {                                                                                              \

@@ -1,6 +1,6 @@
-/* kernel.h: the standard's operations on the standard's basic types, as loops over any number of
- * operands at once: what reducing straight from the memory of local ranks needs. MINLOC and MAXLOC,
- * and what has no kind here, stay with the host. */
+/* kernel.h: reduction kernels: the predefined operations of MPI on its basic types, as loops over any
+ * number of operands at once. A rank reduces with them directly from the slots of all local ranks.
+ * The host MPI does MINLOC, MAXLOC, and types without a kind here. */
 #ifndef SK_KERNEL_H
 #define SK_KERNEL_H
 
@@ -41,13 +41,12 @@ typedef enum sk_op_id {
     SK_NOPS,
 } sk_op_id;
 
-/* out[i] = (in[0][i] op in[1][i]) op in[2][i] ..., from left to right, whatever the count; n_in >
- * 0. `out` may be any of in[] but overlaps none of them otherwise. All are aligned as their type
- * asks. Integers wrap. Of operands that are equal, or do not compare, max and min keep the earlier,
- * as the hosts do. */
+/* out[i] = (in[0][i] op in[1][i]) op in[2][i] ..., always from left to right; n_in > 0. `out` may be
+ * one of in[] but may not overlap them otherwise. All are aligned as their type asks. Integers wrap.
+ * Of operands that are equal or unordered, max and min keep the earlier one, as the host MPIs do. */
 typedef void sk_kernel_fn(void *out, const void *const *in, int n_in, int64_t count);
 
-/* NULL: the standard has no such operation on this kind, or one of them is NONE. */
+/* NULL: MPI has no such operation on this kind, or one of them is NONE. */
 sk_kernel_fn *sk_kernel_find(sk_op_id op, sk_kind kind);
 
 #endif

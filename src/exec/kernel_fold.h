@@ -1,11 +1,11 @@
-/* kernel_fold.h: the loops of kernel.c for one type of elements. Before each inclusion define T,
- * the type, and FN(name), the name of a function for it. Everything is inlined into one function
- * per operation, with `op` known.
+/* kernel_fold.h: the loops of kernel.c for one type of elements. Before each inclusion define T, the
+ * type, and FN(name), the name of a function for it. Everything is inlined into one function per
+ * operation, where `op` is a constant.
  *
- * Operands go up to eight at a time through registers. More than eight are folded block by block
- * into `kept`, which stays in the nearest cache while the operands stream past. Only the last pass
- * over a block writes to `out`, and it reads an element of every operand it has before it writes
- * that element: so `out` may be an operand. */
+ * Up to eight operands are combined in registers. More than eight are folded block by block into
+ * `kept`, which stays in the L1 cache while the operands stream past. Only the last pass over a block
+ * writes to `out`, and it reads an element of all its operands before it writes that element: so
+ * `out` may be an operand. */
 
 typedef T (*FN(op))(T a, T b);
 
@@ -36,24 +36,24 @@ SK_INLINE void FN(eight)(T *out, const T *const *in, int64_t n, FN(op) op)
     }
 }
 
-/* Elements at .. at+n-1: passes over 8, 4 or 2 operands, the first of which is what was kept. */
+/* Elements at .. at+n-1, in passes over 8, 4 or 2 operands, the first of which is `kept`. */
 SK_INLINE void FN(block)(T *out, const void *const *in, int n_in, int64_t at, int64_t n, FN(op) op)
 {
     _Alignas(SK_LINE) T kept[SK_BLOCK / sizeof(T)];
-    const T *release[8] = {(const T *)in[0] + at};
+    const T *operand[8] = {(const T *)in[0] + at};
     for (int next = 1; next < n_in;) {
         int left = n_in - next;
         int width = left >= 7 ? 8 : left >= 3 ? 4 : 2;
         for (int k = 1; k < width; k++)
-            release[k] = (const T *)in[next++] + at;
+            operand[k] = (const T *)in[next++] + at;
         T *to = next == n_in ? out + at : kept;
         if (width == 8)
-            FN(eight)(to, release, n, op);
+            FN(eight)(to, operand, n, op);
         else if (width == 4)
-            FN(four)(to, release, n, op);
+            FN(four)(to, operand, n, op);
         else
-            FN(two)(to, release, n, op);
-        release[0] = kept;
+            FN(two)(to, operand, n, op);
+        operand[0] = kept;
     }
 }
 

@@ -1,9 +1,10 @@
-/* run.c: walk the rounds of a schedule: start its transfers, do its local steps, wait for the
- * transfers, next round. Schedules with epochs have a walk of their own, so that the others do not
- * pay for them. */
+/* run.c: execute a schedule round by round: start the transfers, do the local steps, wait for the
+ * transfers. Schedules with epochs have their own loop, so that the others do not pay for them. */
 #include <string.h>
 
+#include "base/assert.h"
 #include "exec/epoch_steps.h"
+#include "sched/packet.h"
 
 void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv, void *scratch,
                  void *packets)
@@ -17,8 +18,131 @@ void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *rec
     }
 }
 
-/* Twice in the code, with and without epochs, so that those without never ask. */
+/* ---- packets: lists of records whose lengths only their sender knows ---- */
+
+static char *packet_at(const sk_run *r, uint32_t packet)
+{
+    return (char *)r->buf[SK_SCRATCH] + r->sched->packets[packet].off;
+}
+
+/* The record at offset `at`; false at the end of the packet, or when the record reaches beyond it:
+ * packets come from other processes. */
+static bool record_at(const char *packet, int64_t used, int64_t at, sk_record *rec)
+{
+    if (used - at < (int64_t)sizeof *rec)
+        return false;
+    memcpy(rec, packet + at, sizeof *rec);
+    return rec->len >= 0 && rec->len <= used - at - (int64_t)sizeof *rec;
+}
+
+/* Append a record with the bytes of `data`. */
+static void put(sk_run *r, uint32_t packet, int64_t key, sk_part data)
+{
+    int64_t *used = &r->packet_used[packet];
+    sk_record rec = {.key = key, .len = data.len};
+    if (sk_record_bytes(rec.len) > r->sched->packets[packet].cap - *used) {
+        sk_run_note(r, SK_TOOBIG);
+        return;
+    }
+    char *at = packet_at(r, packet) + *used;
+    memcpy(at, &rec, sizeof rec);
+    if (rec.len)
+        sk_run_note(r, r->wire->ops->copy(r->wire, data,
+                                          (sk_part){at + sizeof rec, rec.len, SK_TYPE_BYTE}));
+    *used += sk_record_bytes(rec.len);
+}
+
+/* The bytes of record `lo` of the step's packet; false: it is absent. Keys rise, and most callers
+ * ask in that order. So the search starts at the last record that it has seen with a key not above
+ * the one it looked for. packet_got keeps that offset: it is free once the packet has arrived. */
+static bool find(sk_run *r, const sk_step *st, sk_part *data)
+{
+    char *packet = packet_at(r, st->packet);
+    int64_t used = r->packet_used[st->packet], *last = &r->packet_got[st->packet], at = *last;
+    sk_record rec;
+    if (!record_at(packet, used, at, &rec) || rec.key > st->lo)
+        at = 0;
+    for (; record_at(packet, used, at, &rec) && rec.key <= st->lo; at += sk_record_bytes(rec.len)) {
+        *last = at;
+        if (rec.key == st->lo) {
+            *data = (sk_part){packet + at + sizeof rec, rec.len, SK_TYPE_BYTE};
+            return true;
+        }
+    }
+    return false;
+}
+
+static void get(sk_run *r, const sk_step *st, sk_part to)
+{
+    sk_part data;
+    if (!find(r, st, &data))
+        return;
+    if (data.len > to.len)
+        sk_run_note(r, SK_TRUNCATE);
+    else if (data.len) {
+        to.len = data.len;
+        sk_run_note(r, r->wire->ops->copy(r->wire, data, to));
+    }
+}
+
+static void relay(sk_run *r, const sk_step *st)
+{
+    sk_part data;
+    if (find(r, st, &data))
+        put(r, (uint32_t)st->hi, st->peer, data);
+}
+
+/* The part of a packet with the keys lo <= key < hi: what a PSEND sends. */
+static sk_part packet_part(const sk_run *r, const sk_step *st)
+{
+    char *packet = packet_at(r, st->packet);
+    int64_t used = r->packet_used[st->packet], first = 0, end = 0;
+    sk_record rec;
+    bool found = false;
+    for (int64_t at = 0; record_at(packet, used, at, &rec); at += sk_record_bytes(rec.len)) {
+        if (rec.key < st->lo || rec.key >= st->hi)
+            continue;
+        if (!found)
+            first = at;
+        found = true;
+        end = at + sk_record_bytes(rec.len);
+    }
+    return (sk_part){packet + first, end - first, SK_TYPE_BYTE};
+}
+
+/* The free part of a packet: what a PRECV may fill. */
+static sk_part packet_space(const sk_run *r, uint32_t packet)
+{
+    int64_t used = r->packet_used[packet];
+    return (sk_part){packet_at(r, packet) + used, r->sched->packets[packet].cap - used,
+                     SK_TYPE_BYTE};
+}
+
+/* ---- steps of a round ---- */
+
+/* Compiled twice, with and without epochs, so that runs without never test for them. */
 #define FOR_BOTH static inline __attribute__((always_inline))
+
+/* Messages between local ranks, through shared memory. */
+static void post_intra(sk_run *r, const sk_step *st)
+{
+    const sk_intra_ops *intra = r->wire->intra;
+    r->intra = true;
+    if (!intra)
+        sk_run_note(r, SK_WIRE);
+    else if (st->kind == SK_STEP_SEND)
+        sk_run_note(r, intra->send(r->wire, sk_run_part(r, r->wire->ops, &st->a, true), st->peer));
+    else
+        sk_run_note(r, intra->recv(r->wire, sk_run_part(r, r->wire->ops, &st->b, true), st->peer));
+}
+
+static void finish_intra(sk_run *r)
+{
+    const sk_intra_ops *intra = r->wire->intra;
+    r->intra = false;
+    if (intra && intra->finish)
+        sk_run_note(r, intra->finish(r->wire));
+}
 
 FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
 {
@@ -26,31 +150,31 @@ FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
     switch (st->kind) {
     case SK_STEP_RECV:
         if (epochs && st->packet)
-            sk_run_post_intra(r, st);
+            post_intra(r, st);
         else
             sk_run_note(r, ops->recv(r->wire, sk_run_part(r, ops, &st->b, epochs), st->peer, NULL));
         break;
     case SK_STEP_SEND:
         if (epochs && st->packet)
-            sk_run_post_intra(r, st);
+            post_intra(r, st);
         else
             sk_run_note(r, ops->send(r->wire, sk_run_part(r, ops, &st->a, epochs), st->peer));
         break;
     case SK_STEP_PRECV: {
-        sk_part room = sk_run_packet_room(r, st->packet);
+        sk_part space = packet_space(r, st->packet);
         r->packet_got[st->packet] = 0;
-        sk_run_note(r, ops->recv(r->wire, room, st->peer, &r->packet_got[st->packet]));
+        sk_run_note(r, ops->recv(r->wire, space, st->peer, &r->packet_got[st->packet]));
         break;
     }
     case SK_STEP_PSEND:
-        sk_run_note(r, ops->send(r->wire, sk_run_packet_part(r, st), st->peer));
+        sk_run_note(r, ops->send(r->wire, packet_part(r, st), st->peer));
         break;
     default:
         break;
     }
 }
 
-FOR_BOTH void work(sk_run *r, const sk_step *st, bool epochs)
+FOR_BOTH void do_local(sk_run *r, const sk_step *st, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
@@ -63,13 +187,13 @@ FOR_BOTH void work(sk_run *r, const sk_step *st, bool epochs)
                                    sk_run_part(r, ops, &st->b, epochs)));
         break;
     case SK_STEP_PUT:
-        sk_run_put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, epochs));
+        put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, epochs));
         break;
     case SK_STEP_GET:
-        sk_run_get(r, st, sk_run_part(r, ops, &st->b, epochs));
+        get(r, st, sk_run_part(r, ops, &st->b, epochs));
         break;
     case SK_STEP_RELAY:
-        sk_run_relay(r, st);
+        relay(r, st);
         break;
     case SK_STEP_EXPORT:
         if (epochs)
@@ -87,11 +211,12 @@ FOR_BOTH void start_round(sk_run *r, const sk_round *rd, bool epochs)
     for (uint32_t i = 0; i < transfers; i++)
         post(r, &st[i], epochs);
     for (uint32_t i = 0; i < rd->nlocal; i++)
-        work(r, &st[transfers + i], epochs);
+        do_local(r, &st[transfers + i], epochs);
 }
 
 static void end_round(sk_run *r, const sk_round *rd)
 {
+    SK_ASSERT(r->step == 0 && !r->intra);
     for (uint32_t i = 0; r->packet_used && i < rd->nrecv; i++) {
         const sk_step *st = &r->sched->steps[rd->first + rd->nhead + i];
         if (st->kind == SK_STEP_PRECV) {
@@ -103,7 +228,19 @@ static void end_round(sk_run *r, const sk_round *rd)
     r->posted = false;
 }
 
-/* A round that is no more than one plain send and one plain receive, of the kind wires do best. */
+/* Wait for the transfers of the round; false: they are not over, never when `block` is set. */
+static inline bool finish_transfers(sk_run *r, bool block)
+{
+    sk_status st;
+    SK_WAIT_UNTIL(SK_WAIT_SPIN, (st = r->wire->ops->finish(r->wire, block)) != SK_AGAIN || !block,
+                  (void)0);
+    if (st == SK_AGAIN)
+        return false;
+    sk_run_note(r, st);
+    return true;
+}
+
+/* A round that is at most one plain send and one plain receive, as one call of the wire. */
 FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
@@ -125,11 +262,31 @@ FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool epochs)
 
 /* ---- with epochs ---- */
 
+/* The heads or the waiting steps of a round, from where the last call stopped: SK_OK, or SK_AGAIN,
+ * never when `block` is set. Errors are noted. */
+SK_HOT static sk_status wait_steps(sk_run *r, uint32_t first, uint32_t n, bool block)
+{
+    const sk_wire_ops *ops = r->wire->ops;
+    const sk_step *st = &r->sched->steps[first];
+    for (uint32_t i = r->step; i < n; i++) {
+        sk_status got;
+        SK_WAIT_UNTIL(SK_WAIT_SPIN,
+                      (got = sk_epoch_step(r, ops, &st[i], block)) != SK_AGAIN || !block, (void)0);
+        if (got == SK_AGAIN) {
+            r->step = i;
+            return SK_AGAIN;
+        }
+        sk_run_note(r, got);
+    }
+    r->step = 0;
+    return SK_OK;
+}
+
 static sk_status round_with_epochs(sk_run *r, const sk_round *rd, bool block)
 {
     if (!r->posted) {
         sk_epoch_release(r, r->wire->ops, rd->released);
-        if (rd->nhead && sk_run_wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
+        if (rd->nhead && wait_steps(r, rd->first, rd->nhead, block) == SK_AGAIN)
             return SK_AGAIN;
         if (block && !rd->nwait && rd->nrecv + rd->nsend && try_exchange(r, rd, true)) {
             end_round(r, rd);
@@ -138,16 +295,12 @@ static sk_status round_with_epochs(sk_run *r, const sk_round *rd, bool block)
         start_round(r, rd, true);
         r->posted = true;
     }
-    if (rd->nwait &&
-        sk_run_wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
+    if (rd->nwait && wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
         return SK_AGAIN;
     if (r->intra)
-        sk_run_end_intra(r);
-    sk_status st = SK_OK;
-    while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, block)) == SK_AGAIN)
-        if (!block)
-            return SK_AGAIN;
-    sk_run_note(r, st);
+        finish_intra(r);
+    if (rd->nrecv + rd->nsend && !finish_transfers(r, block))
+        return SK_AGAIN;
     end_round(r, rd);
     return SK_OK;
 }
@@ -158,11 +311,12 @@ static sk_status run_with_epochs(sk_run *r, bool block)
     while (r->round < v->nrounds)
         if (round_with_epochs(r, &v->rounds[r->round], block) == SK_AGAIN)
             return SK_AGAIN;
+    SK_ASSERT(r->released <= v->nepochs);
     sk_epoch_release(r, r->wire->ops, v->nepochs);
     return r->status;
 }
 
-/* ---- without ---- */
+/* ---- without epochs ---- */
 
 sk_status sk_run_poll(sk_run *r)
 {
@@ -174,12 +328,8 @@ sk_status sk_run_poll(sk_run *r)
             start_round(r, rd, false);
             r->posted = true;
         }
-        if (rd->nrecv + rd->nsend) {
-            sk_status st = r->wire->ops->finish(r->wire, false);
-            if (st == SK_AGAIN)
-                return SK_AGAIN;
-            sk_run_note(r, st);
-        }
+        if (rd->nrecv + rd->nsend && !finish_transfers(r, false))
+            return SK_AGAIN;
         end_round(r, rd);
     }
     return r->status;
@@ -197,10 +347,8 @@ sk_status sk_run_wait(sk_run *r)
         if (r->posted || !try_exchange(r, rd, false)) {
             if (!r->posted)
                 start_round(r, rd, false);
-            sk_status st = SK_OK;
-            while (rd->nrecv + rd->nsend && (st = r->wire->ops->finish(r->wire, true)) == SK_AGAIN)
-                ;
-            sk_run_note(r, st);
+            if (rd->nrecv + rd->nsend)
+                finish_transfers(r, true);
         }
         end_round(r, rd);
     }

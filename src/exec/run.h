@@ -11,17 +11,17 @@ typedef struct sk_run {
     const struct sk_sched_view *sched;
     sk_wire *wire;
     void *buf[SK_NBUFS];
-    int64_t *packet_used; /* one per packet of the schedule, NULL when there are none */
-    int64_t *packet_got;
+    int64_t *packet_used; /* bytes of each packet; NULL: the schedule has no packets */
+    int64_t *packet_got;  /* bytes that are being received, later the offset of the last search */
     uint32_t round;
     uint32_t step;     /* of the heads, or of the waiting steps, of a round with epochs */
-    uint32_t released; /* epochs that are over */
-    bool posted;       /* the round's transfers are under way */
-    bool intra;        /* and some of them are near */
-    sk_status status;
+    uint32_t released; /* epochs below this one are released */
+    bool posted;       /* the transfers of the round are started */
+    bool intra;        /* some of them go through shared memory */
+    sk_status status;  /* the first error */
 } sk_run;
 
-/* Bytes of caller's memory a run needs for its packets, beside the schedule's scratch. */
+/* Bytes of memory that the caller gives a run for its packets, beside the scratch. */
 static inline int64_t sk_run_packet_bytes(const sk_sched *s)
 {
     return 2 * (int64_t)sizeof(int64_t) * sk_sched_view(s)->npackets;
@@ -31,10 +31,10 @@ static inline int64_t sk_run_packet_bytes(const sk_sched *s)
 SK_HOT void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, void *recv,
                         void *scratch, void *packets);
 
-/* Go as far as possible without waiting: SK_AGAIN, or the run's result. */
+/* Go on as far as possible without waiting: SK_AGAIN, or the result of the run. */
 sk_status sk_run_poll(sk_run *r);
 
-/* Go to the end. */
+/* Go on to the end. */
 SK_HOT sk_status sk_run_wait(sk_run *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* epoch.c: steps of epochs, the shared memory of local ranks. */
+/* epoch.c: append the steps of epochs. */
 #include "sched/sched_inner.h"
 
 enum { SLOT_ALIGN = 64 };
@@ -7,7 +7,7 @@ static int add_epoch(sk_sched *s, sk_epoch_info epoch)
 {
     uint32_t n = s->v.nepochs;
     if (epoch.slot_bytes < SK_NO_PART || epoch.slot_bytes > INT64_MAX - SLOT_ALIGN ||
-        n >= SK_MAX_ROOMS) {
+        n >= SK_MAX_PACKETS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
@@ -81,11 +81,11 @@ static void epoch_step(sk_sched *s, sk_step st, int epoch)
         sk_sched_fail(s, SK_BADARG);
         return;
     }
-    st.packet = (uint32_t)epoch & SK_MAX_ROOMS;
+    st.packet = (uint32_t)epoch & SK_MAX_PACKETS;
     sk_sched_append(s, &st);
 }
 
-/* A step that reads slots of others. */
+/* A step that reads the slots of other ranks. */
 static void slot_step(sk_sched *s, sk_step st)
 {
     if (sk_buf_is_slot(st.a.buf))
@@ -143,7 +143,7 @@ void sk_await_local(sk_sched *s, int epoch, int lo, int hi)
         epoch_step(s, (sk_step){.kind = SK_STEP_AWAIT, .peer = -1, .lo = lo, .hi = hi}, epoch);
 }
 
-static bool is_place(const sk_span *s)
+static bool is_handle(const sk_span *s)
 {
     return sk_buf_is_slot(s->buf) && s->len == SK_EXPORT_BYTES && s->type == SK_TYPE_BYTE;
 }
@@ -153,30 +153,30 @@ static bool contiguous(const sk_sched *s, const sk_span *sp)
     return sp->type < s->v.ntypes && s->types[sp->type].contig;
 }
 
-void sk_export(sk_sched *s, sk_span from, sk_span place)
+void sk_export(sk_sched *s, sk_span from, sk_span handle)
 {
     if (from.len == 0)
         return;
-    if (!is_place(&place) || !contiguous(s, &from) || sk_buf_is_slot(from.buf))
+    if (!is_handle(&handle) || !contiguous(s, &from) || sk_buf_is_slot(from.buf))
         sk_sched_fail(s, SK_BADARG);
     else
-        epoch_step(s, (sk_step){.kind = SK_STEP_EXPORT, .peer = -1, .a = from, .b = place},
-                   (int)sk_buf_epoch(place.buf));
+        epoch_step(s, (sk_step){.kind = SK_STEP_EXPORT, .peer = -1, .a = from, .b = handle},
+                   (int)sk_buf_epoch(handle.buf));
 }
 
-void sk_read(sk_sched *s, int owner, sk_span place, int64_t at, sk_span to)
+void sk_read(sk_sched *s, int owner, sk_span handle, int64_t at, sk_span to)
 {
     if (to.len == 0)
         return;
-    if (!is_place(&place) || !contiguous(s, &to) || at < 0 || owner < 0)
+    if (!is_handle(&handle) || !contiguous(s, &to) || at < 0 || owner < 0)
         sk_sched_fail(s, SK_BADARG);
     else
         sk_sched_append(s, &(sk_step){.kind = SK_STEP_READ,
-                                      .packet = sk_buf_epoch(place.buf) & SK_MAX_ROOMS,
+                                      .packet = sk_buf_epoch(handle.buf) & SK_MAX_PACKETS,
                                       .peer = owner,
                                       .lo = (int32_t)(uint32_t)at,
                                       .hi = (int32_t)(at >> 32),
-                                      .a = place,
+                                      .a = handle,
                                       .b = to});
 }
 

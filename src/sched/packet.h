@@ -1,4 +1,4 @@
-/* packet.h: how records lie in a packet: a header, the bytes, padding to eight. */
+/* packet.h: the layout of a packet: records, each a header, its bytes, and padding to 8 bytes. */
 #ifndef SK_PACKET_H
 #define SK_PACKET_H
 

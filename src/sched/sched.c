@@ -1,4 +1,4 @@
-/* sched.c: append steps and count them. */
+/* sched.c: build a schedule: append steps, allocate scratch and packets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,7 +167,7 @@ sk_span sk_scratch_typed(sk_sched *s, uint32_t type, int64_t count)
 int sk_packet(sk_sched *s, int records, int64_t bytes)
 {
     uint32_t n = s->v.npackets;
-    if (records < 0 || n >= SK_MAX_ROOMS) {
+    if (records < 0 || n >= SK_MAX_PACKETS) {
         sk_sched_fail(s, SK_TOOBIG);
         return 0;
     }
@@ -188,7 +188,7 @@ static void packet_step(sk_sched *s, sk_step st, int packet)
         sk_sched_fail(s, SK_BADARG);
         return;
     }
-    st.packet = (uint32_t)packet & SK_MAX_ROOMS;
+    st.packet = (uint32_t)packet & SK_MAX_PACKETS;
     sk_sched_append(s, &st);
 }
 
@@ -224,55 +224,33 @@ const struct sk_sched_view *sk_sched_view(const sk_sched *s)
     return &s->v;
 }
 
-static void count_step(sk_sched_stats *c, const sk_step *st)
+/* ---- renaming ---- */
+
+/* Is the `peer` of this step a rank? In others it is -1 or a key. */
+static bool names_a_rank(const sk_step *st)
 {
-    switch ((sk_step_kind)st->kind) {
+    switch (st->kind) {
     case SK_STEP_RECV:
-    case SK_STEP_PRECV:
-        c->recvs++;
-        c->recv_bytes += st->b.len;
-        break;
     case SK_STEP_SEND:
+    case SK_STEP_PRECV:
     case SK_STEP_PSEND:
-        c->sends++;
-        c->send_bytes += st->a.len;
-        break;
-    case SK_STEP_REDUCE:
-        c->reduces++;
-        c->reduce_bytes += st->a.len;
-        break;
-    case SK_STEP_COPY:
-    case SK_STEP_PUT:
-    case SK_STEP_GET:
-    case SK_STEP_RELAY:
-        c->copies++;
-        c->copy_bytes += st->kind == SK_STEP_GET ? st->b.len : st->a.len;
-        break;
     case SK_STEP_TAKE:
     case SK_STEP_READ:
-    case SK_STEP_JOIN:
-        c->takes++;
-        c->take_bytes += st->b.len;
-        break;
-    case SK_STEP_FOLD:
-        c->takes += st->hi - st->lo;
-        c->take_bytes += (st->hi - st->lo) * st->b.len;
-        break;
-    case SK_STEP_OPEN:
-    case SK_STEP_POST:
-    case SK_STEP_EXPORT:
-    case SK_STEP_AWAIT:
-    case SK_STEP_QUIESCE:
-        break;
+        return st->peer >= 0;
+    default:
+        return false;
     }
 }
 
-sk_sched_stats sk_sched_count(const sk_sched *s)
+void sk_sched_name_peers(sk_sched *s, const int *rank_of, int nranks)
 {
-    sk_sched_stats c = {.scratch = s->v.scratch, .epochs = s->v.nepochs};
-    for (uint32_t i = 0; i < s->v.nsteps; i++)
-        count_step(&c, &s->v.steps[i]);
-    for (uint32_t r = 0; r < s->v.nrounds; r++)
-        c.rounds += s->v.rounds[r].nrecv + s->v.rounds[r].nsend > 0;
-    return c;
+    for (uint32_t i = 0; i < s->v.nsteps && !s->status; i++) {
+        sk_step *st = &s->steps[i];
+        if (!names_a_rank(st))
+            continue;
+        if (st->peer < nranks)
+            st->peer = rank_of[st->peer];
+        else
+            sk_sched_fail(s, SK_BADARG);
+    }
 }

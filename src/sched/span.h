@@ -21,8 +21,8 @@ extern const sk_type sk_type_byte;
 
 typedef enum sk_buf { SK_SEND, SK_RECV, SK_SCRATCH, SK_NBUFS } sk_buf;
 
-/* Beside these buffers there are the slots of an epoch (see sched.h): a rank's own, or the one that
- * all local ranks have in common. The epoch stands in the upper bits. */
+/* The slots of an epoch (see sched.h) are buffers too: a rank's own slot, or the common one. The
+ * upper bits hold the epoch. */
 enum { SK_SLOT = SK_NBUFS, SK_COMMON, SK_BUF_BITS = 8, SK_BUF_MASK = (1 << SK_BUF_BITS) - 1 };
 
 static inline bool sk_buf_is_slot(uint32_t buf)
@@ -44,7 +44,7 @@ typedef struct sk_span {
     uint32_t buf;  /* sk_buf, or a slot with its epoch */
 } sk_span;
 
-/* Memory touched by `n` elements, relative to the first one's address: [*lo, *hi). */
+/* The memory that `n` elements touch, relative to the address of the first: [*lo, *hi). */
 void sk_type_bounds(const sk_type *t, int64_t n, int64_t *lo, int64_t *hi);
 
 /* Memory step over `len` data bytes of a type (whole elements, or any length when contiguous). */
@@ -56,8 +56,8 @@ static inline int64_t sk_type_stride(const sk_type *t, int64_t len)
 /* The part [from, from + len) of a span, counted in data bytes. */
 sk_span sk_span_cut(const sk_type *types, sk_span s, int64_t from, int64_t len);
 
-/* Lengthen `run` by the span that follows it in memory; false when it does not. An empty run takes
- * any span, and empty spans, which may stand anywhere, follow any run. */
+/* Lengthen `run` by `next` if that follows it in memory; false: it does not. Any span follows an
+ * empty run, and an empty span follows any run. */
 bool sk_span_join(const sk_type *types, sk_span *run, sk_span next);
 
 #endif

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
 #include "neighbor/neighborhood.h"
 #include "select/rules.h"
 
 static const char *const coll_vars[] = {
 #define COLL(ID, name, bytes) "SKEIN_" #ID,
-#include "base/word.h"
 #include "coll/colls.def"
 #undef COLL
     NULL};

@@ -5,14 +5,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-sk_export_handle sk_cma_export(const void *at)
+sk_export_handle sk_cma_export(const void *address)
 {
-    return (sk_export_handle){.at = (uint64_t)(uintptr_t)at, .pid = (int32_t)getpid()};
+    return (sk_export_handle){.address = (uint64_t)(uintptr_t)address, .pid = (int32_t)getpid()};
 }
 
-sk_status sk_cma_read(sk_export_handle from, int64_t skip, void *to, int64_t len)
+sk_status sk_cma_read(sk_export_handle from, int64_t offset, void *to, int64_t len)
 {
-    uintptr_t source = (uintptr_t)from.at + (uintptr_t)skip;
+    uintptr_t source = (uintptr_t)from.address + (uintptr_t)offset;
     char *target = to;
     while (len > 0) {
         struct iovec here = {target, (size_t)len}, there = {(void *)source, (size_t)len};

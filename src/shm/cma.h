@@ -1,4 +1,5 @@
-/* peek.h: read another process's memory without its help, in one copy, where the kernel allows. */
+/* cma.h: cross-memory attach: read the memory of another process of the node in a single copy, where
+ * the kernel allows it (process_vm_readv). */
 #ifndef SK_CMA_H
 #define SK_CMA_H
 
@@ -7,15 +8,16 @@
 
 #include "base/status.h"
 
-/* Where something lies, as others need it. */
+/* An exported address, as other processes need it. */
 typedef struct sk_export_handle {
-    uint64_t at;
+    uint64_t address;
     int32_t pid, unused;
 } sk_export_handle;
 
-sk_export_handle sk_cma_export(const void *at);
+sk_export_handle sk_cma_export(const void *address);
 
-/* SK_WIRE: the kernel does not let us, or there is nothing. */
-sk_status sk_cma_read(sk_export_handle from, int64_t skip, void *to, int64_t len);
+/* Read `len` bytes from byte `offset` of the exported memory on. SK_WIRE: the kernel does not allow
+ * it, or nothing is mapped there. */
+sk_status sk_cma_read(sk_export_handle from, int64_t offset, void *to, int64_t len);
 
 #endif

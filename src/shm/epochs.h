@@ -1,176 +1,292 @@
-/* shm_epochs.h: what is done in epochs, inlined: a small collective is a few of these and little
- * else. */
+/* epochs.h: the operations in an epoch, inlined: a small collective is a few of these and little
+ * else. Only shm.c and wires that run epochs include this; others need shm.h.
+ *
+ * The life of an epoch at one rank:
+ *
+ *   sk_shm_epoch      count it and find its slots
+ *   sk_shm_open       wait until the slots are free: they may be written from here on
+ *   sk_shm_post       set the flag: the local ranks may read the slot
+ *   sk_shm_await*     wait for the flags of others, then read their slots
+ *   sk_shm_release    this rank no longer reads or writes the slots of epochs below */
 #ifndef SK_SHM_EPOCHS_H
 #define SK_SHM_EPOCHS_H
 
-#include "shm/shm_inner.h"
+#include "base/assert.h"
+#include "shm/fifo.h"
+#include "shm/shm.h"
 
-static inline place *place_of(sk_shm *b, uint32_t epoch)
+enum {
+    SK_SHM_LINE = 64,   /* bytes of a cache line */
+    SK_SHM_INLINE = 48, /* bytes of a slot in the line of its flag */
+    SK_SHM_NRINGS = 6,
+    SK_SHM_HOT_LINES = 128, /* lines for epochs that all local ranks come to together */
+    SK_SHM_LINES = SK_SHM_AHEAD + SK_SHM_HOT_LINES,
+    SK_SHM_STATES = 4, /* a collective uses two epochs at once; a power of two */
+};
+
+/* ---- in shared memory ---- */
+
+/* The flag of one rank in one epoch, with a small slot. */
+typedef struct sk_shm_line {
+    _Alignas(SK_SHM_LINE) sk_flag flag;
+    char slot[SK_SHM_INLINE];
+} sk_shm_line;
+_Static_assert(sizeof(sk_shm_line) == SK_SHM_LINE, "a line is a cache line");
+
+/* A counter on a cache line of its own. */
+typedef struct sk_shm_counter {
+    _Alignas(SK_SHM_LINE) sk_flag flag;
+} sk_shm_counter;
+
+/* The start of the segment. A counter for each local rank follows: the epochs it has released. Then
+ * come the rings. */
+typedef struct sk_shm_head {
+    char segment[SK_SEGMENT_HEAD];
+    sk_shm_counter arrived[SK_SHM_HOT_LINES]; /* posts to each hot line, over all its epochs */
+} sk_shm_head;
+
+/* ---- of this process ---- */
+
+typedef enum sk_shm_kind {
+    SK_SHM_RUN_AHEAD, /* ranks that post may run ahead of the others */
+    SK_SHM_BY_ALL,    /* all local ranks post */
+    SK_SHM_TOGETHER,  /* not all post, but none comes to it long before the others */
+    SK_SHM_NKINDS
+} sk_shm_kind;
+
+/* One of the epochs that were counted last. */
+typedef struct sk_shm_epoch_state {
+    sk_shm_line *lines;  /* of local rank 0; those of the others follow */
+    char *slots;         /* of local rank 0; those of the others follow, the common one last */
+    int64_t stride;      /* from a slot to the next */
+    uint64_t arrived;    /* BY_ALL: value of the counter when all have posted */
+    uint32_t ring;       /* of the slots; 0: they are in the lines */
+    uint32_t slot, line; /* indices in their rings */
+    sk_shm_kind kind;
+    bool open; /* by this rank */
+    bool last; /* this rank was the last to post */
+    SK_ASSERT_ONLY(uint64_t number;)
+} sk_shm_epoch_state;
+
+typedef struct sk_shm_ring {
+    char *mem;
+    int64_t slot_bytes;
+    int64_t stride, row; /* bytes from a slot to that of the next rank, of the next epoch */
+    uint32_t first[SK_SHM_NKINDS], mask[SK_SHM_NKINDS]; /* the slots for each kind of epoch */
+} sk_shm_ring;
+
+struct sk_shm {
+    void *mem;
+    size_t bytes;
+    sk_shm_counter *released; /* epochs that each local rank has released */
+    int n, me, nrings;
+    sk_waiting waiting;
+    uint32_t signature;   /* of the collective under way */
+    uint64_t first, next; /* epochs: the first of the collective under way, the next to count */
+    uint64_t known;       /* all other local ranks are known to have released this many */
+    sk_shm_epoch_state state[SK_SHM_STATES]; /* by epoch - first: short collectives reuse a few */
+    sk_shm_ring ring[SK_SHM_NRINGS];
+    uint64_t arrived[SK_SHM_HOT_LINES];
+    uint64_t user[SK_SHM_NRINGS]
+                 [SK_SHM_LINES]; /* 1 + the epoch that this rank opened last with each
+                                                 * slot */
+    sk_fifos *fifos;
+};
+
+/* Wait until all local ranks have released the epochs before `after`, whose slot is wanted again for
+ * the epoch before `now`. */
+void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now);
+
+/* Find the slots of an epoch that are too large for its lines. */
+SK_HOT void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
+                              int64_t slot_bytes);
+
+/* ---- operations ---- */
+
+/* The state of an epoch, which is one of the last SK_SHM_STATES that were counted. */
+static inline sk_shm_epoch_state *sk_shm_state(sk_shm *shm, uint32_t epoch)
 {
-    return &b->epoch[epoch % PLACES];
+    sk_shm_epoch_state *e = &shm->state[epoch % SK_SHM_STATES];
+    SK_ASSERT_ONLY(SK_ASSERT(e->number == shm->first + epoch);)
+    return e;
 }
 
-static inline sk_flag *count_of(const sk_shm *b, const place *p)
+static inline sk_flag *sk_shm_arrived(const sk_shm *shm, const sk_shm_epoch_state *e)
 {
-    return &((common *)b->mem)->arrived[p->line].bell;
+    return &((sk_shm_head *)shm->mem)->arrived[e->line].flag;
 }
 
-static inline void reach(const sk_shm *b, sk_flag *bell, uint64_t value)
+static inline void sk_shm_reach(const sk_shm *shm, sk_flag *flag, uint64_t value)
 {
-    if (!sk_flag_reached(bell, value))
-        sk_flag_wait(bell, value, &b->waiting);
+    if (!sk_flag_reached(flag, value))
+        sk_flag_wait(flag, value, &shm->waiting);
 }
 
-static inline int sk_shm_nlocal(const sk_shm *b)
+static inline int sk_shm_nlocal(const sk_shm *shm)
 {
-    return b->n;
+    return shm->n;
 }
 
-static inline int sk_shm_me(const sk_shm *b)
+static inline int sk_shm_me(const sk_shm *shm)
 {
-    return b->me;
+    return shm->me;
 }
 
-/* Where ranks share cores, what all local ranks would compute alike is computed by the one that posts
- * last, into the common slot, and announced; the others await that.
+/* Do the local ranks share cores?
  *
- * With a core for every rank each looks at the lines of the others, which hold the data as well; a
- * count would be one more line to pass round. Where cores are shared, one word to look at is less
- * work, and only the last one wakes those who sleep. */
-static inline bool sk_shm_cores_shared(const sk_shm *b)
+ * With a core for each rank, every rank polls the lines of the others. These hold the data too; a
+ * counter would be one more cache line to pass round. Where cores are shared, the ranks wait for one
+ * counter: that is less work, and only the last rank to arrive wakes the sleepers. For the same
+ * reason what all local ranks would compute alike is computed by that last rank alone, into the
+ * common slot, and announced. */
+static inline bool sk_shm_cores_shared(const sk_shm *shm)
 {
-    return b->waiting.mode != SK_WAIT_SPIN;
+    return shm->waiting.mode != SK_WAIT_SPIN;
 }
 
-/* A collective begins; its epochs count from 0. `sign` is the same at all local ranks, unless they have
- * called different collectives or disagree on sizes. */
-static inline void sk_shm_begin(sk_shm *b, uint32_t sign)
+/* Begin a collective; its epochs count from 0. The signature is the same at all local ranks unless
+ * they called different collectives or disagree on sizes. */
+static inline void sk_shm_begin(sk_shm *shm, uint32_t signature)
 {
-    b->first = b->next;
-    b->sign = sign;
+    shm->first = shm->next;
+    shm->signature = signature;
 }
 
-static inline uint32_t slot_of(const ring *r, uint64_t epoch, epoch_kind kind)
+static inline uint32_t sk_shm_slot_index(const sk_shm_ring *r, uint64_t epoch, sk_shm_kind kind)
 {
     return r->first[kind] + ((uint32_t)epoch & r->mask[kind]);
 }
 
-/* The next epoch of the collective, with the bytes of its slots; in order, before any use, and when
- * those before the one before it are over here (see sched.h). `all`: every local rank posts it;
- * `together`: if not, nobody runs far ahead to it. */
-static inline void sk_shm_epoch(sk_shm *b, int64_t room, bool all, bool together)
+/* Count the next epoch of the collective, with slots of `slot_bytes`. In order, before any use of
+ * it, and when this rank is done with all epochs but the one before (see sched.h). `all`: every
+ * local rank posts it. `together`: if not, no rank runs far ahead to it. */
+static inline void sk_shm_epoch(sk_shm *shm, int64_t slot_bytes, bool all, bool together)
 {
-    epoch_kind kind = all ? BY_ALL : together ? TOGETHER : AHEAD;
-    uint64_t epoch = b->next++;
-    const ring *r = b->ring;
-    place *p = place_of(b, (uint32_t)(epoch - b->first));
-    uint32_t which = slot_of(r, epoch, kind);
-    line *lines = (line *)(r->at + which * r->row);
-    p->lines = lines;
-    p->slots = lines->slot;
-    p->step = LINE;
-    p->ring = 0;
-    p->line = which;
-    p->kind = kind;
-    p->open = p->last = false;
-    if (all && sk_shm_cores_shared(b))
-        p->arrived = b->arrived[which] += (uint64_t)b->n;
-    if (room > INLINE)
-        sk_shm_place_slots(b, p, epoch, room);
+    sk_shm_kind kind = all ? SK_SHM_BY_ALL : together ? SK_SHM_TOGETHER : SK_SHM_RUN_AHEAD;
+    uint64_t epoch = shm->next++;
+    const sk_shm_ring *r = shm->ring;
+    sk_shm_epoch_state *e = &shm->state[(epoch - shm->first) % SK_SHM_STATES];
+    SK_ASSERT_ONLY(e->number = epoch;)
+    uint32_t line = sk_shm_slot_index(r, epoch, kind);
+    sk_shm_line *lines = (sk_shm_line *)(r->mem + line * r->row);
+    SK_ASSERT(line < SK_SHM_LINES && (!all || line < SK_SHM_HOT_LINES));
+    e->lines = lines;
+    e->slots = lines->slot;
+    e->stride = SK_SHM_LINE;
+    e->ring = 0;
+    e->line = line;
+    e->kind = kind;
+    e->open = e->last = false;
+    if (all && sk_shm_cores_shared(shm))
+        e->arrived = shm->arrived[line] += (uint64_t)shm->n;
+    if (slot_bytes > SK_SHM_INLINE)
+        sk_shm_find_slots(shm, e, epoch, slot_bytes);
 }
 
-/* Slots may be written from here on.
+/* Wait until the slots of the epoch may be written.
  *
- * This local rank writes nothing but its own line and its own slot, and the common one where all post.
- * So when it comes to the same line and slot again, it is the epoch that it opened last with them,
- * and not any other, that local ranks may still have to read. */
-static inline void sk_shm_open(sk_shm *b, uint32_t epoch)
+ * This rank writes only its own line and slot, and the common slot where all post. So when it comes
+ * to a line or slot again, the only epoch that other ranks may still have to read there is the one
+ * that this rank opened last with it. */
+static inline void sk_shm_open(sk_shm *shm, uint32_t epoch)
 {
-    place *p = place_of(b, epoch);
-    uint64_t mark = b->first + epoch + 1, *user = &b->user[0][p->line], after = *user;
-    if (p->open)
+    sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    uint64_t mark = shm->first + epoch + 1, *user = &shm->user[0][e->line], after = *user;
+    if (e->open)
         return;
-    p->open = true;
+    e->open = true;
     *user = mark;
-    if (p->ring) {
-        user = &b->user[p->ring][p->slot];
+    if (e->ring) {
+        user = &shm->user[e->ring][e->slot];
         after = *user > after ? *user : after;
         *user = mark;
     }
-    if (b->known < after)
-        sk_shm_await_slot(b, after, mark);
+    SK_ASSERT(after < mark);
+    if (shm->known < after)
+        sk_shm_await_slot(shm, after, mark);
 }
 
-/* Local rank n: the common one. */
-static inline void *sk_shm_slot(sk_shm *b, uint32_t epoch, int local_rank)
+/* The slot of a local rank; of local rank n: the common slot. */
+static inline void *sk_shm_slot(sk_shm *shm, uint32_t epoch, int local_rank)
 {
-    const place *p = place_of(b, epoch);
-    return p->slots + local_rank * p->step;
+    const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    SK_ASSERT(local_rank >= 0 && local_rank <= shm->n);
+    return e->slots + local_rank * e->stride;
 }
 
-static inline void sk_shm_post(sk_shm *b, uint32_t epoch)
+static inline void sk_shm_post(sk_shm *shm, uint32_t epoch)
 {
-    place *p = place_of(b, epoch);
-    if (!p->open)
-        sk_shm_open(b, epoch); /* the line and the count, too, are used again */
-    sk_flag *mine = &p->lines[b->me].bell;
-    atomic_store_explicit(&mine->signature, b->sign, memory_order_relaxed);
-    sk_flag_set(mine, b->first + epoch + 1, &b->waiting);
-    if (p->kind != BY_ALL || !sk_shm_cores_shared(b))
+    sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    if (!e->open)
+        sk_shm_open(shm, epoch); /* the line and the counter are reused, too */
+    sk_flag *mine = &e->lines[shm->me].flag;
+    SK_ASSERT(atomic_load(&mine->value) < shm->first + epoch + 1); /* not posted yet */
+    atomic_store_explicit(&mine->signature, shm->signature, memory_order_relaxed);
+    sk_flag_set(mine, shm->first + epoch + 1, &shm->waiting);
+    if (e->kind != SK_SHM_BY_ALL || !sk_shm_cores_shared(shm))
         return;
-    sk_flag *arrived = count_of(b, p);
-    if (atomic_fetch_add_explicit(&arrived->value, 1, memory_order_acq_rel) + 1 == p->arrived) {
-        p->last = true;
+    sk_flag *arrived = sk_shm_arrived(shm, e);
+    if (atomic_fetch_add_explicit(&arrived->value, 1, memory_order_acq_rel) + 1 == e->arrived) {
+        e->last = true;
         sk_flag_wake(arrived);
     }
 }
 
-/* False: a local rank has posted, but with another sign. It is not looked for in every way to wait. */
-static inline bool sk_shm_await(sk_shm *b, uint32_t epoch, int local_rank)
+/* Wait until a local rank has posted. False: it has, with another signature. */
+static inline bool sk_shm_await(sk_shm *shm, uint32_t epoch, int local_rank)
 {
-    sk_flag *bell = &place_of(b, epoch)->lines[local_rank].bell;
-    reach(b, bell, b->first + epoch + 1);
-    return atomic_load_explicit(&bell->signature, memory_order_relaxed) == b->sign;
+    SK_ASSERT(local_rank >= 0 && local_rank < shm->n);
+    sk_flag *flag = &sk_shm_state(shm, epoch)->lines[local_rank].flag;
+    sk_shm_reach(shm, flag, shm->first + epoch + 1);
+    return atomic_load_explicit(&flag->signature, memory_order_relaxed) == shm->signature;
 }
 
-static inline bool sk_shm_await_range(sk_shm *b, uint32_t epoch, int lo, int hi)
+/* Wait until the local ranks lo .. hi-1 have posted. False: one has, with another signature. Waiting
+ * for the counter does not compare signatures. */
+static inline bool sk_shm_await_range(sk_shm *shm, uint32_t epoch, int lo, int hi)
 {
-    const place *p = place_of(b, epoch);
-    if (hi - lo == b->n && p->kind == BY_ALL && sk_shm_cores_shared(b)) {
-        reach(b, count_of(b, p), p->arrived);
+    const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    SK_ASSERT(lo >= 0 && hi <= shm->n);
+    if (hi - lo == shm->n && e->kind == SK_SHM_BY_ALL && sk_shm_cores_shared(shm)) {
+        sk_shm_reach(shm, sk_shm_arrived(shm, e), e->arrived);
         return true;
     }
-    line *lines = p->lines;
-    uint32_t differ = 0, sign = b->sign;
-    uint64_t value = b->first + epoch + 1;
+    sk_shm_line *lines = e->lines;
+    uint32_t differ = 0, signature = shm->signature;
+    uint64_t value = shm->first + epoch + 1;
     for (int i = lo; i < hi; i++) {
-        reach(b, &lines[i].bell, value);
-        differ |= atomic_load_explicit(&lines[i].bell.signature, memory_order_relaxed) ^ sign;
+        sk_shm_reach(shm, &lines[i].flag, value);
+        differ |= atomic_load_explicit(&lines[i].flag.signature, memory_order_relaxed) ^ signature;
     }
     return !differ;
 }
 
-static inline bool sk_shm_was_last(sk_shm *b, uint32_t epoch)
+/* Where cores are shared: was this rank the last to post? Then it computes the common slot and
+ * announces it; the others await the result. */
+static inline bool sk_shm_was_last(sk_shm *shm, uint32_t epoch)
 {
-    return place_of(b, epoch)->last;
+    return sk_shm_state(shm, epoch)->last;
 }
 
-static inline void sk_shm_announce(sk_shm *b, uint32_t epoch)
+static inline void sk_shm_announce(sk_shm *shm, uint32_t epoch)
 {
-    sk_flag_set(&place_of(b, epoch)->lines[b->n].bell, b->first + epoch + 1, &b->waiting);
+    sk_flag_set(&sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1,
+                &shm->waiting);
 }
 
-static inline void sk_shm_await_result(sk_shm *b, uint32_t epoch)
+static inline void sk_shm_await_result(sk_shm *shm, uint32_t epoch)
 {
-    reach(b, &place_of(b, epoch)->lines[b->n].bell, b->first + epoch + 1);
+    sk_shm_reach(shm, &sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1);
 }
 
-/* Epochs below this one are over here, also those that were not used and so need not be given. */
-static inline void sk_shm_release(sk_shm *b, uint32_t epochs)
+/* This rank is done with the epochs below this one. Epochs that it did not use need not have been
+ * counted. */
+static inline void sk_shm_release(sk_shm *shm, uint32_t epochs)
 {
-    if (b->next < b->first + epochs)
-        b->next = b->first + epochs;
-    sk_flag_set(&b->released[b->me].bell, b->first + epochs, &b->waiting);
+    SK_ASSERT(atomic_load(&shm->released[shm->me].flag.value) <= shm->first + epochs);
+    if (shm->next < shm->first + epochs)
+        shm->next = shm->first + epochs;
+    sk_flag_set(&shm->released[shm->me].flag, shm->first + epochs, &shm->waiting);
 }
 
 #endif

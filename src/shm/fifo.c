@@ -1,118 +1,130 @@
+/* fifo.c: see fifo.h. */
 #include "shm/fifo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "shm/cma.h"
 
 enum {
     LINE = 64,
-    PIECES = 16,      /* of a stock */
-    HOT = 4,          /* of them: these few stay in a cache, while local ranks keep pace */
-    PIECE = 32 << 10, /* most bytes of one: so that copies in and out overlap */
-    RUN = 8,    /* pieces for one local rank before the next has one: it has to be woken up less */
-    NOTES = 32, /* of a lane; more than there are pieces and messages to be read in place */
-    IN_PLACE = 255, /* instead of a piece */
+    CHUNKS = 16,          /* of a pool */
+    HOT = 4,              /* the first of them: while the receivers keep pace only these are used,
+                           * and they stay in a cache */
+    CHUNK_MAX = 32 << 10, /* most bytes of one, so that copies in and out overlap */
+    BURST = 8,            /* chunks for one rank before the next rank gets one: fewer wake-ups */
+    ENTRIES = 32,         /* of a fifo; more than there are chunks and exported messages */
+    EXPORTED = 255,       /* an entry that is no chunk: the message is to be read in place */
 };
 
-/* Messages that are worth a call of the kernel, and how much a rank has to send at a time for two
- * copies, each through every cache, to take longer than one; or, where to wake up a local rank takes
- * long, for its local ranks to wait for it longer than to read all they need at once. */
-enum { WORTH = 128 << 10, FLOOD = 24 << 20, WAVE = 15 * WORTH };
+/* When a message is read in place. The message must be worth a system call. And the rank must send
+ * so much at a time that two copies, each through all caches, take longer than one; where waking a
+ * rank takes long and nothing is received, less is enough. */
+enum {
+    EXPORT_MIN = 128 << 10,              /* bytes of the message */
+    EXPORT_TOTAL = 24 << 20,             /* bytes of all messages that the rank sends */
+    EXPORT_TOTAL_SLOW = 15 * EXPORT_MIN, /* the same when waking is slow */
+};
 
 /* ---- in shared memory ---- */
 
-typedef struct lane { /* from one local rank to another: pieces filled, and emptied */
-    _Alignas(LINE) _Atomic uint64_t filled;
-    uint8_t piece[NOTES];   /* which they were */
-    int64_t shown;          /* bytes that are to be read in place, */
-    sk_export_handle place; /* and where */
-    _Alignas(LINE) _Atomic uint64_t emptied;
-} lane;
-_Static_assert(sizeof(lane) == 2 * LINE, "a line for each side");
+/* From one local rank to another. The first line is written by the sender, the second by the
+ * receiver. */
+typedef struct fifo {
+    _Alignas(LINE) _Atomic uint64_t filled; /* entries so far */
+    uint8_t entry[ENTRIES];                 /* index of a chunk of the sender, or EXPORTED */
+    int64_t exported_len;
+    sk_export_handle exported;
+    _Alignas(LINE) _Atomic uint64_t emptied; /* entries so far */
+} fifo;
+_Static_assert(sizeof(fifo) == 2 * LINE, "a line for each side");
 
-typedef struct door { /* rung when something has happened in a lane to or from this local rank */
-    _Alignas(LINE) sk_flag bell;
-} door;
+/* Counts events in all fifos to and from one rank. */
+typedef struct fifo_doorbell {
+    _Alignas(LINE) sk_flag flag;
+} fifo_doorbell;
 
-typedef struct piece {
-    _Alignas(LINE) int64_t left; /* of its message, from this piece on */
+typedef struct fifo_chunk {
+    _Alignas(LINE) int64_t left; /* bytes of the message from this chunk on */
     _Alignas(LINE) char data[];
-} piece;
+} fifo_chunk;
 
 /* ---- of this process ---- */
 
-typedef struct way { /* to, or from, a local rank */
+/* The message to, or from, one local rank. */
+typedef struct fifo_message {
     char *at;
-    int64_t left;  /* of the message under way */
-    uint64_t done; /* pieces, over all messages */
-    bool busy, shown;
-} way;
+    int64_t left;  /* bytes */
+    uint64_t done; /* entries filled or emptied, over all messages */
+    bool busy;
+    bool exported; /* waiting for the receiver to read it */
+} fifo_message;
 
-typedef struct party { /* a local rank, seen from here */
-    way out, in;
-    bool busy; /* stands in the list of those */
-    bool owed; /* its door has to be rung */
-} party;
+typedef struct fifo_peer {
+    fifo_message out, in;
+    bool busy;   /* in the list `busy` */
+    bool unrung; /* in the list `unrung`: its doorbell has still to be rung */
+} fifo_peer;
 
 struct sk_fifos {
     int n, me;
-    int64_t size, step; /* bytes of a piece, and from one to the next */
-    door *doors;
-    lane *lanes;
-    char *stocks;
-    uint32_t next[2]; /* piece of the own stock: of the hot ones, of the others */
+    int64_t chunk, stride; /* bytes of a chunk, and from one to the next */
+    fifo_doorbell *doorbells;
+    fifo *fifos;
+    char *pools;
+    uint32_t next[2]; /* chunk of the own pool to use next: of the hot ones, of the others */
     struct {
         int local_rank;
-        uint64_t emptied; /* when its lane has come to this, it may be filled again */
-    } use[PIECES];
-    int64_t sending; /* bytes, of all messages under way */
-    bool coming;     /* some, too */
-    bool direct, good;
-    int nbusy, nowed;
-    int *busy, *owed; /* local ranks */
-    party local_rank[];
+        uint64_t emptied; /* the chunk is free when the fifo to that rank has emptied so many */
+    } use[CHUNKS];
+    int64_t sending; /* bytes of all messages that are being sent */
+    bool receiving;
+    bool cma, ok;
+    int nbusy, nunrung;
+    int *busy, *unrung; /* local ranks */
+    fifo_peer peer[];
 };
 
-static int64_t size_of(int64_t most)
+static int64_t chunk_bytes(int64_t max_chunk)
 {
-    return most < PIECE ? most : PIECE;
+    return max_chunk < CHUNK_MAX ? max_chunk : CHUNK_MAX;
 }
 
-static size_t stock_bytes(int64_t most)
+static size_t pool_bytes(int64_t max_chunk)
 {
-    return PIECES * (sizeof(piece) + (size_t)size_of(most));
+    return CHUNKS * (sizeof(fifo_chunk) + (size_t)chunk_bytes(max_chunk));
 }
 
-size_t sk_fifos_bytes(int n, int64_t most)
+size_t sk_fifos_bytes(int n, int64_t max_chunk)
 {
-    size_t local_ranks = (size_t)n;
-    return local_ranks * (sizeof(door) + local_ranks * sizeof(lane) + stock_bytes(most));
+    size_t ranks = (size_t)n;
+    return ranks * (sizeof(fifo_doorbell) + ranks * sizeof(fifo) + pool_bytes(max_chunk));
 }
 
-sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t most)
+sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk)
 {
-    size_t local_ranks = (size_t)n;
-    sk_fifos *x = calloc(1, sizeof *x + local_ranks * (sizeof(party) + 2 * sizeof(int)));
+    size_t ranks = (size_t)n;
+    sk_fifos *x = calloc(1, sizeof *x + ranks * (sizeof(fifo_peer) + 2 * sizeof(int)));
     if (!x)
         return NULL;
     x->n = n;
     x->me = me;
-    x->size = size_of(most);
-    x->step = (int64_t)sizeof(piece) + x->size;
-    x->doors = mem;
-    x->lanes = (lane *)(x->doors + local_ranks);
-    x->stocks = (char *)(x->lanes + local_ranks * local_ranks);
-    x->busy = (int *)(x->local_rank + local_ranks);
-    x->owed = x->busy + local_ranks;
+    x->chunk = chunk_bytes(max_chunk);
+    x->stride = (int64_t)sizeof(fifo_chunk) + x->chunk;
+    x->doorbells = mem;
+    x->fifos = (fifo *)(x->doorbells + ranks);
+    x->pools = (char *)(x->fifos + ranks * ranks);
+    x->busy = (int *)(x->peer + ranks);
+    x->unrung = x->busy + ranks;
     x->next[1] = HOT;
-    x->good = true;
+    x->ok = true;
     return x;
 }
 
-void sk_fifo_enable_cma(sk_fifos *x)
+void sk_fifos_enable_cma(sk_fifos *x)
 {
-    x->direct = true;
+    x->cma = true;
 }
 
 void sk_fifos_free(sk_fifos *x)
@@ -120,182 +132,189 @@ void sk_fifos_free(sk_fifos *x)
     free(x);
 }
 
-static lane *lane_of(const sk_fifos *x, int from, int to)
+static fifo *fifo_of(const sk_fifos *x, int from, int to)
 {
-    return &x->lanes[(int64_t)from * x->n + to];
+    return &x->fifos[(int64_t)from * x->n + to];
 }
 
-static piece *piece_of(const sk_fifos *x, int local_rank, uint32_t which)
+static fifo_chunk *chunk_of(const sk_fifos *x, int local_rank, uint32_t which)
 {
-    return (piece *)(x->stocks + ((int64_t)local_rank * PIECES + which) * x->step);
+    SK_ASSERT(which < CHUNKS);
+    return (fifo_chunk *)(x->pools + ((int64_t)local_rank * CHUNKS + which) * x->stride);
 }
 
-/* ---- doors ---- */
+/* ---- doorbells ---- */
 
 static void ring(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
-    sk_flag *bell = &x->doors[local_rank].bell;
-    atomic_fetch_add_explicit(&bell->value, 1, memory_order_release);
+    sk_flag *flag = &x->doorbells[local_rank].flag;
+    atomic_fetch_add_explicit(&flag->value, 1, memory_order_release);
     if (waiting->mode != SK_WAIT_SPIN)
-        sk_flag_wake(bell);
+        sk_flag_wake(flag);
 }
 
-/* To wake up somebody costs more than to fill a piece: once for as many as possible. */
-static void tell(sk_fifos *x, int local_rank, const sk_waiting *waiting)
+/* Ring at once where it costs no system call, else later for as many events as possible. */
+static void ring_later(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
     if (waiting->mode == SK_WAIT_SPIN)
         ring(x, local_rank, waiting);
-    else if (!x->local_rank[local_rank].owed) {
-        x->local_rank[local_rank].owed = true;
-        x->owed[x->nowed++] = local_rank;
+    else if (!x->peer[local_rank].unrung) {
+        x->peer[local_rank].unrung = true;
+        x->unrung[x->nunrung++] = local_rank;
     }
 }
 
-static void tell_all(sk_fifos *x, const sk_waiting *waiting)
+static void ring_all(sk_fifos *x, const sk_waiting *waiting)
 {
-    for (; x->nowed > 0; x->nowed--) {
-        int local_rank = x->owed[x->nowed - 1];
-        x->local_rank[local_rank].owed = false;
+    for (; x->nunrung > 0; x->nunrung--) {
+        int local_rank = x->unrung[x->nunrung - 1];
+        x->peer[local_rank].unrung = false;
         ring(x, local_rank, waiting);
     }
 }
 
-/* ---- pieces ---- */
+/* ---- chunks ---- */
 
-static bool is_empty(const sk_fifos *x, uint32_t which)
+static bool is_free(const sk_fifos *x, uint32_t which)
 {
-    lane *last = lane_of(x, x->me, x->use[which].local_rank);
+    fifo *last = fifo_of(x, x->me, x->use[which].local_rank);
     return atomic_load_explicit(&last->emptied, memory_order_acquire) >= x->use[which].emptied;
 }
 
-/* The next piece that may be filled; false: there is none. */
-static bool take_piece(sk_fifos *x, uint32_t *which)
+/* The next free chunk of the own pool; false: there is none. */
+static bool next_chunk(sk_fifos *x, uint32_t *which)
 {
-    bool cold = !is_empty(x, x->next[0]);
-    uint32_t first = cold ? HOT : 0, end = cold ? PIECES : HOT, at = x->next[cold];
-    if (cold && !is_empty(x, at))
+    bool cold = !is_free(x, x->next[0]);
+    uint32_t first = cold ? HOT : 0, end = cold ? CHUNKS : HOT, at = x->next[cold];
+    if (cold && !is_free(x, at))
         return false;
     x->next[cold] = at + 1 == end ? first : at + 1;
     *which = at;
     return true;
 }
 
-static void note(lane *to, way *w, uint8_t which)
+static void append(fifo *to, fifo_message *m, uint8_t entry)
 {
-    to->piece[w->done % NOTES] = which;
-    atomic_store_explicit(&to->filled, ++w->done, memory_order_release);
+    SK_ASSERT(m->done - atomic_load(&to->emptied) < ENTRIES);
+    to->entry[m->done % ENTRIES] = entry;
+    atomic_store_explicit(&to->filled, ++m->done, memory_order_release);
 }
 
-/* The whole message is read where it lies; it is over when that has been done. */
-static bool show(sk_fifos *x, int local_rank, lane *to, const sk_waiting *waiting)
+/* Let the receiver read the whole message in place. It is over when the receiver has read it. */
+static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiting *waiting)
 {
-    way *w = &x->local_rank[local_rank].out;
-    if (w->shown) {
-        w->busy = w->shown = atomic_load_explicit(&to->emptied, memory_order_acquire) < w->done;
-        return !w->busy;
+    fifo_message *m = &x->peer[local_rank].out;
+    if (m->exported) {
+        m->busy = m->exported = atomic_load_explicit(&to->emptied, memory_order_acquire) < m->done;
+        return !m->busy;
     }
-    to->shown = w->left;
-    to->place = sk_cma_export(w->at);
-    note(to, w, IN_PLACE);
-    w->shown = true;
-    tell(x, local_rank, waiting);
+    to->exported_len = m->left;
+    to->exported = sk_cma_export(m->at);
+    append(to, m, EXPORTED);
+    m->exported = true;
+    ring_later(x, local_rank, waiting);
     return true;
 }
 
-static bool read_in_place(const sk_fifos *x, const way *w, const sk_waiting *waiting)
+static bool worth_export(const sk_fifos *x, const fifo_message *m, const sk_waiting *waiting)
 {
-    bool slow = waiting->mode >= SK_WAIT_MIXED && !x->coming;
-    return x->direct && w->left >= WORTH && x->sending >= (slow ? WAVE : FLOOD);
+    bool slow = waiting->mode >= SK_WAIT_MIXED && !x->receiving;
+    return x->cma && m->left >= EXPORT_MIN &&
+           x->sending >= (slow ? EXPORT_TOTAL_SLOW : EXPORT_TOTAL);
 }
 
-/* A piece of the message to this local rank; false: not now. */
+/* Fill a chunk for this rank; false: not now. */
 static bool fill(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
-    way *w = &x->local_rank[local_rank].out;
-    lane *to = lane_of(x, x->me, local_rank);
+    fifo_message *m = &x->peer[local_rank].out;
+    fifo *to = fifo_of(x, x->me, local_rank);
     uint32_t which;
-    if (!w->busy)
+    if (!m->busy)
         return false;
-    if (w->shown || read_in_place(x, w, waiting))
-        return show(x, local_rank, to, waiting);
-    if (!take_piece(x, &which))
+    if (m->exported || worth_export(x, m, waiting))
+        return export_message(x, local_rank, to, waiting);
+    if (!next_chunk(x, &which))
         return false;
-    piece *p = piece_of(x, x->me, which);
-    int64_t len = w->left < x->size ? w->left : x->size;
-    p->left = w->left;
-    memcpy(p->data, w->at, (size_t)len);
-    note(to, w, (uint8_t)which);
+    fifo_chunk *c = chunk_of(x, x->me, which);
+    int64_t len = m->left < x->chunk ? m->left : x->chunk;
+    c->left = m->left;
+    memcpy(c->data, m->at, (size_t)len);
+    append(to, m, (uint8_t)which);
     x->use[which].local_rank = local_rank;
-    x->use[which].emptied = w->done;
-    w->at += len;
-    w->left -= len;
-    w->busy = w->left > 0;
-    tell(x, local_rank, waiting);
+    x->use[which].emptied = m->done;
+    m->at += len;
+    m->left -= len;
+    m->busy = m->left > 0;
+    ring_later(x, local_rank, waiting);
     return true;
 }
 
-/* A piece of the message from this local rank, which says itself when it ends. */
+/* Empty an entry of the fifo from this rank; false: there is none. The entry says how much of its
+ * message is left, so a message of the wrong length is received to its end. */
 static bool empty(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
-    way *w = &x->local_rank[local_rank].in;
-    lane *from = lane_of(x, local_rank, x->me);
-    if (!w->busy || atomic_load_explicit(&from->filled, memory_order_acquire) == w->done)
+    fifo_message *m = &x->peer[local_rank].in;
+    fifo *from = fifo_of(x, local_rank, x->me);
+    if (!m->busy || atomic_load_explicit(&from->filled, memory_order_acquire) == m->done)
         return false;
-    uint8_t which = from->piece[w->done % NOTES];
-    bool shown = which == IN_PLACE;
-    const piece *p = shown ? NULL : piece_of(x, local_rank, which);
-    int64_t left = shown ? from->shown : p->left, len = left < x->size || shown ? left : x->size;
-    x->good &= left == w->left;
-    w->busy = left > len;
-    len = len < w->left ? len : w->left;
-    if (shown)
-        x->good &= sk_cma_read(from->place, 0, w->at, len) == SK_OK;
+    SK_ASSERT(atomic_load(&from->filled) - m->done <= ENTRIES);
+    uint8_t which = from->entry[m->done % ENTRIES];
+    bool exported = which == EXPORTED;
+    const fifo_chunk *c = exported ? NULL : chunk_of(x, local_rank, which);
+    int64_t left = exported ? from->exported_len : c->left;
+    int64_t len = left < x->chunk || exported ? left : x->chunk;
+    x->ok &= left == m->left;
+    m->busy = left > len;
+    len = len < m->left ? len : m->left;
+    if (exported)
+        x->ok &= sk_cma_read(from->exported, 0, m->at, len) == SK_OK;
     else
-        memcpy(w->at, p->data, (size_t)len);
-    atomic_store_explicit(&from->emptied, ++w->done, memory_order_release);
-    w->at += len;
-    w->left -= len;
-    tell(x, local_rank, waiting);
+        memcpy(m->at, c->data, (size_t)len);
+    atomic_store_explicit(&from->emptied, ++m->done, memory_order_release);
+    m->at += len;
+    m->left -= len;
+    ring_later(x, local_rank, waiting);
     return true;
 }
 
 /* ---- messages ---- */
 
-static void start(sk_fifos *x, int local_rank, way *w, char *at, int64_t len)
+static void start(sk_fifos *x, int local_rank, fifo_message *m, char *at, int64_t len)
 {
-    w->at = at;
-    w->left = len;
-    w->busy = true;
-    if (!x->local_rank[local_rank].busy)
+    SK_ASSERT(local_rank >= 0 && local_rank < x->n && !m->busy);
+    m->at = at;
+    m->left = len;
+    m->busy = true;
+    if (!x->peer[local_rank].busy)
         x->busy[x->nbusy++] = local_rank;
-    x->local_rank[local_rank].busy = true;
+    x->peer[local_rank].busy = true;
 }
 
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len)
 {
-    start(x, local_rank, &x->local_rank[local_rank].out, (char *)(uintptr_t)from, len);
+    start(x, local_rank, &x->peer[local_rank].out, (char *)(uintptr_t)from, len);
     x->sending += len;
 }
 
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len)
 {
-    start(x, local_rank, &x->local_rank[local_rank].in, to, len);
-    x->coming = true;
+    start(x, local_rank, &x->peer[local_rank].in, to, len);
+    x->receiving = true;
 }
 
-/* Some pieces each way for every local rank; false: there was none. */
+/* Some chunks each way for every busy peer; false: nothing could be moved. */
 static bool move_some(sk_fifos *x, const sk_waiting *waiting)
 {
     bool moved = false;
     for (int i = 0; i < x->nbusy;) {
         int local_rank = x->busy[i];
-        party *y = &x->local_rank[local_rank];
-        for (int k = 0; k < RUN && fill(x, local_rank, waiting); k++)
+        fifo_peer *p = &x->peer[local_rank];
+        for (int k = 0; k < BURST && fill(x, local_rank, waiting); k++)
             moved = true;
         while (empty(x, local_rank, waiting))
             moved = true;
-        y->busy = y->out.busy || y->in.busy;
-        if (y->busy)
+        p->busy = p->out.busy || p->in.busy;
+        if (p->busy)
             i++;
         else
             x->busy[i] = x->busy[--x->nbusy];
@@ -303,28 +322,29 @@ static bool move_some(sk_fifos *x, const sk_waiting *waiting)
     return moved;
 }
 
-/* Who waits for one local rank only, which serves others too, or has a long message read, lets it. */
-static bool in_the_way(const sk_fifos *x)
+/* Does this rank wait for one peer only, which copies for others too, or for a peer that reads a
+ * long message? Then the peer needs the core more. */
+static bool peer_needs_core(const sk_fifos *x)
 {
-    const party *y = &x->local_rank[x->busy[0]];
-    return (x->nbusy == 1 && y->in.left < 4 * WORTH) || y->out.shown;
+    const fifo_peer *p = &x->peer[x->busy[0]];
+    return (x->nbusy == 1 && p->in.left < 4 * EXPORT_MIN) || p->out.exported;
 }
 
-/* What happens after the look at the door rings it once more. */
+/* The doorbell is read before the fifos: what happens later rings it once more. */
 bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting)
 {
-    sk_flag *door = &x->doors[x->me].bell;
+    sk_flag *doorbell = &x->doorbells[x->me].flag;
     while (x->nbusy > 0) {
-        uint64_t seen = atomic_load_explicit(&door->value, memory_order_acquire);
+        uint64_t seen = atomic_load_explicit(&doorbell->value, memory_order_acquire);
         if (move_some(x, waiting))
             continue;
-        tell_all(x, waiting);
-        (in_the_way(x) ? sk_flag_wait_busy : sk_flag_wait)(door, seen + 1, waiting);
+        ring_all(x, waiting);
+        (peer_needs_core(x) ? sk_flag_wait_busy : sk_flag_wait)(doorbell, seen + 1, waiting);
     }
-    tell_all(x, waiting);
-    bool good = x->good;
-    x->good = true;
+    ring_all(x, waiting);
+    bool ok = x->ok;
+    x->ok = true;
     x->sending = 0;
-    x->coming = false;
-    return good;
+    x->receiving = false;
+    return ok;
 }

@@ -1,16 +1,17 @@
-/* chutes.h: messages from one local rank to another through shared memory, a piece at a time. Only the
- * two know of a message and of its length, nobody else has to count it.
+/* fifo.h: messages from one local rank to another through shared memory, chunk by chunk. Only the
+ * two ranks know of a message and its length; no other rank has to count it.
  *
- * Every local rank has a stock of pieces of memory, which it uses in turn: it fills one, notes which one
- * in the lane to its local rank, and when that has emptied it, may use it again. So a message of any
- * length takes two copies that overlap, and one that fits into the stock is over for its sender
- * before the receiver comes. Where ranks share cores a local rank is told of a piece not before there is
- * no more to be done.
+ * Each local rank owns a pool of chunks, which it uses in turn. The sender fills a chunk, appends
+ * its index to the fifo of the receiver, and may use the chunk again when the receiver has emptied
+ * it. So a message of any length takes two copies that overlap, and a message that fits into the
+ * pool is over for its sender before the receiver comes. Where ranks share cores, the sender rings
+ * the doorbell of the receiver only when it can do nothing else: waking a rank costs more than
+ * filling a chunk.
  *
- * A rank that sends very much at a time lets its local ranks read long messages where they lie, if it
- * may.
+ * A rank that sends very much at a time lets the others read long messages from its memory in a
+ * single copy (cma.h), if the kernel allows it.
  *
- * memory  n stocks, and two cache lines for each pair of local ranks */
+ * memory  n pools of 16 chunks, and two cache lines for each pair of local ranks */
 #ifndef SK_FIFO_H
 #define SK_FIFO_H
 
@@ -18,23 +19,24 @@
 
 #include "shm/waiting.h"
 
-typedef struct sk_fifos sk_fifos; /* of one process */
+typedef struct sk_fifos sk_fifos; /* all fifos to and from one process */
 
-/* Memory for n local ranks, if a piece should have no more than so many bytes. */
-size_t sk_fifos_bytes(int n, int64_t most);
+/* Memory for n local ranks with chunks of at most `max_chunk` bytes. */
+size_t sk_fifos_bytes(int n, int64_t max_chunk);
 
-/* Over such memory, zero at first, aligned to cache lines, as local rank `me`; NULL: out of memory. */
-sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t most);
+/* Over such memory, zero at first, aligned to cache lines, as local rank `me`. NULL: out of
+ * memory. */
+sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk);
 void sk_fifos_free(sk_fifos *x);
 
-/* Local ranks can read each other's memory, all of them. */
-void sk_fifo_enable_cma(sk_fifos *x);
+/* All local ranks can read each other's memory. */
+void sk_fifos_enable_cma(sk_fifos *x);
 
 /* Start a message; at most one to and one from each local rank at a time. */
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len);
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len);
 
-/* All of them are over. False: a message that came was not as long as it should be. */
+/* Wait for the end of all messages. False: a message had another length than its receive. */
 bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting);
 
 #endif

@@ -14,7 +14,7 @@ static void *map(int fd, size_t bytes)
     return mem == MAP_FAILED ? NULL : mem;
 }
 
-sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_handle *note)
+sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_handle *handle)
 {
     sk_segment_handle mine = {.pid = (int32_t)getpid()};
     if (getrandom(mine.key, sizeof mine.key, GRND_NONBLOCK) != (ssize_t)sizeof mine.key)
@@ -31,21 +31,21 @@ sk_status sk_segment_make(size_t bytes, void **mem, sk_segment_handle *note)
     }
     memcpy(at, mine.key, sizeof mine.key);
     *mem = at;
-    *note = mine;
+    *handle = mine;
     return SK_OK;
 }
 
-void sk_segment_close(const sk_segment_handle *note)
+void sk_segment_close(const sk_segment_handle *handle)
 {
-    close(note->fd);
+    close(handle->fd);
 }
 
-sk_status sk_segment_map(const sk_segment_handle *note, size_t bytes, void **mem)
+sk_status sk_segment_map(const sk_segment_handle *handle, size_t bytes, void **mem)
 {
     char path[64];
     struct stat is;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", note->pid, note->fd);
-    /* It may be something else altogether: that must not stop us. */
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", handle->pid, handle->fd);
+    /* The path may name anything: opening it must not block. */
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return SK_NOMEM;
@@ -53,7 +53,7 @@ sk_status sk_segment_map(const sk_segment_handle *note, size_t bytes, void **mem
     if (fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && (size_t)is.st_size == bytes)
         at = map(fd, bytes);
     close(fd);
-    if (at && memcmp(at, note->key, sizeof note->key) != 0) {
+    if (at && memcmp(at, handle->key, sizeof handle->key) != 0) {
         munmap(at, bytes);
         at = NULL;
     }

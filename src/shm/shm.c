@@ -1,80 +1,217 @@
-/* board.c: what is rare in epochs. */
+/* shm.c: the layout of the shared memory, and what is rare in epochs. */
+#include <stdlib.h>
+
 #include "shm/epochs.h"
 
-/* Asked for in the order of epochs, so that a look at all local ranks lasts for many questions. NULL: they
- * have passed this many; else who has passed the fewest. */
-static sk_flag *slowest(sk_shm *b, uint64_t epochs)
+/* ---- layout: head, rings of slots, fifos ---- */
+
+enum { PAGE = 4096 };
+
+/* `step` is the distance from a slot to that of the next rank. It is some lines more than the slot,
+ * so that the slots do not all start in the same sets of a cache.
+ *
+ * Which slot an epoch has follows from its number: a rank that does not use an epoch only counts it.
+ * `hot` slots serve epochs that all local ranks come to together. They are few, so they are reused
+ * soon and stay in the cache. Of these, epochs in which each rank reads several long slots use only
+ * the first `hottest`. `cold` slots serve ranks that run ahead. All numbers are powers of two. */
+static const struct {
+    int64_t slot, step;
+    int hot, hottest, cold;
+} rings[SK_SHM_NRINGS] = {
+    {SK_SHM_INLINE, SK_SHM_LINE, SK_SHM_HOT_LINES, SK_SHM_HOT_LINES, SK_SHM_AHEAD},
+    {256, 256, SK_SHM_HOT_LINES, SK_SHM_HOT_LINES, SK_SHM_AHEAD},
+    {2048, 2048 + SK_SHM_LINE, 16, 16, 64},
+    {16384, 16384 + 3 * SK_SHM_LINE, 8, 4, 64},
+    {131072, 131072 + 5 * SK_SHM_LINE, 4, 2, 8},
+    {524288, 524288 + 7 * SK_SHM_LINE, 2, 2, 2},
+};
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+/* The slots of one epoch lie together, rank after rank: a reader touches few pages, in rising
+ * order. */
+static size_t ring_bytes(int n, int ring)
+{
+    return whole_pages((size_t)(n + 1) * (size_t)rings[ring].step *
+                       (size_t)(rings[ring].hot + rings[ring].cold));
+}
+
+static size_t head_bytes(int n)
+{
+    return whole_pages(sizeof(sk_shm_head) + (size_t)n * sizeof(sk_shm_counter));
+}
+
+static size_t rings_bytes(int n, int nrings)
+{
+    size_t bytes = head_bytes(n);
+    for (int i = 0; i < nrings; i++)
+        bytes += ring_bytes(n, i);
+    return bytes;
+}
+
+static size_t bytes_of(int n, int nrings)
+{
+    return rings_bytes(n, nrings) + whole_pages(sk_fifos_bytes(n, rings[nrings - 1].slot));
+}
+
+size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes)
+{
+    for (int nrings = SK_SHM_NRINGS; nrings > 2; nrings--)
+        if (bytes_of(n, nrings) <= (size_t)(cap > 0 ? cap : 0)) {
+            *slot_bytes = rings[nrings - 1].slot;
+            return bytes_of(n, nrings);
+        }
+    *slot_bytes = 0;
+    return 0;
+}
+
+static void init_ring(sk_shm_ring *r, int i, char *mem, int n)
+{
+    uint32_t hot = (uint32_t)rings[i].hot;
+    r->mem = mem;
+    r->slot_bytes = rings[i].slot;
+    r->stride = rings[i].step;
+    r->row = (n + 1) * rings[i].step;
+    r->mask[SK_SHM_BY_ALL] = hot - 1;
+    r->mask[SK_SHM_TOGETHER] = (uint32_t)rings[i].hottest - 1;
+    r->first[SK_SHM_RUN_AHEAD] = hot;
+    r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)rings[i].cold - 1;
+}
+
+sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
+{
+    int nrings = SK_SHM_NRINGS;
+    while (nrings > 2 && bytes_of(n, nrings) != bytes)
+        nrings--;
+    sk_shm *shm = bytes_of(n, nrings) == bytes ? calloc(1, sizeof *shm) : NULL;
+    if (!shm)
+        return NULL;
+    char *at = mem;
+    shm->fifos = sk_fifos_new(at + rings_bytes(n, nrings), n, me, rings[nrings - 1].slot);
+    if (!shm->fifos) {
+        free(shm);
+        return NULL;
+    }
+    shm->mem = mem;
+    shm->bytes = bytes;
+    shm->released = (sk_shm_counter *)((sk_shm_head *)mem + 1);
+    shm->n = n;
+    shm->me = me;
+    shm->nrings = nrings;
+    at += head_bytes(n);
+    for (int i = 0; i < nrings; i++) {
+        init_ring(&shm->ring[i], i, at, n);
+        at += ring_bytes(n, i);
+    }
+    return shm;
+}
+
+void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting)
+{
+    shm->waiting = waiting;
+}
+
+void sk_shm_enable_cma(sk_shm *shm)
+{
+    sk_fifos_enable_cma(shm->fifos);
+}
+
+void sk_shm_free(sk_shm *shm)
+{
+    if (!shm)
+        return;
+    sk_segment_unmap(shm->mem, shm->bytes);
+    sk_fifos_free(shm->fifos);
+    free(shm);
+}
+
+int64_t sk_shm_slot_bytes(const sk_shm *shm)
+{
+    return rings[shm->nrings - 1].slot;
+}
+
+/* ---- epochs ---- */
+
+/* NULL: all other local ranks have released this many epochs; else the counter of the rank that has
+ * released the fewest. Callers ask in the order of epochs, so one look at all ranks answers many
+ * questions: `known` keeps it. */
+static sk_flag *slowest(sk_shm *shm, uint64_t epochs)
 {
     sk_flag *found = NULL;
     uint64_t least = UINT64_MAX;
-    for (int i = 0; i < b->n; i++) {
-        sk_flag *bell = &b->released[i].bell;
-        uint64_t seen = atomic_load_explicit(&bell->value, memory_order_acquire);
-        if (i == b->me || seen >= least)
+    for (int i = 0; i < shm->n; i++) {
+        sk_flag *flag = &shm->released[i].flag;
+        uint64_t seen = atomic_load_explicit(&flag->value, memory_order_acquire);
+        if (i == shm->me || seen >= least)
             continue;
         least = seen;
-        found = bell;
+        found = flag;
     }
-    b->known = least;
+    SK_ASSERT(shm->known <= least); /* released epochs stay released */
+    shm->known = least;
     return least < epochs ? found : NULL;
 }
 
-void sk_shm_await_released(sk_shm *b, uint64_t epochs)
+static void await_released(sk_shm *shm, uint64_t epochs)
 {
-    sk_flag *bell;
-    while (b->known < epochs && (bell = slowest(b, epochs)))
-        sk_flag_wait(bell, epochs, &b->waiting);
+    sk_flag *flag;
+    while (shm->known < epochs && (flag = slowest(shm, epochs)))
+        sk_flag_wait(flag, epochs, &shm->waiting);
 }
 
-/* Who has run ahead until there was no slot left would wait in every epoch from now on, for the
- * slowest local rank to pass just one more. So it waits, once, until half of them are free. Of few slots
- * it does not: that would be to wait longer for little, and local ranks may fill an epoch before they have
- * emptied the one before it. */
-void sk_shm_await_slot(sk_shm *b, uint64_t after, uint64_t now)
+/* A rank that has run ahead until no slot was free would wait again in each following epoch, for the
+ * slowest rank to release one more. So it waits once, until half of the slots are free. With few
+ * slots it does not: the wait would be long for little gain, and ranks may fill an epoch before they
+ * have emptied the one before it. */
+void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now)
 {
     enum { MANY = 64 };
-    sk_flag *bell = slowest(b, after);
-    if (!bell)
+    sk_flag *flag = slowest(shm, after);
+    if (!flag)
         return;
     if (now - after < MANY) {
-        sk_shm_await_released(b, after);
+        await_released(shm, after);
         return;
     }
     after += (now - after) / 2;
-    while ((bell = slowest(b, after)))
-        sk_flag_wait_long(bell, after, &b->waiting);
+    while ((flag = slowest(shm, after)))
+        sk_flag_wait_long(flag, after, &shm->waiting);
 }
 
-void sk_shm_place_slots(const sk_shm *b, place *p, uint64_t epoch, int64_t room)
+void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch, int64_t slot_bytes)
 {
-    uint32_t i = 1, last = (uint32_t)b->nrings - 1;
-    while (i < last && b->ring[i].slot < room)
+    uint32_t i = 1, last = (uint32_t)shm->nrings - 1;
+    while (i < last && shm->ring[i].slot_bytes < slot_bytes)
         i++;
-    const ring *r = &b->ring[i];
-    p->ring = i;
-    p->slot = slot_of(r, epoch, p->kind);
-    p->slots = r->at + p->slot * r->row;
-    p->step = r->step;
+    const sk_shm_ring *r = &shm->ring[i];
+    SK_ASSERT(slot_bytes <= r->slot_bytes);
+    e->ring = i;
+    e->slot = sk_shm_slot_index(r, epoch, e->kind);
+    e->slots = r->mem + e->slot * r->row;
+    e->stride = r->stride;
 }
 
-void sk_shm_quiesce(sk_shm *b, uint32_t epoch)
+void sk_shm_quiesce(sk_shm *shm, uint32_t epoch)
 {
-    sk_shm_await_released(b, b->first + epoch + 1);
+    await_released(shm, shm->first + epoch + 1);
 }
 
 /* ---- messages ---- */
 
-void sk_shm_send(sk_shm *b, int local_rank, const void *from, int64_t len)
+void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len)
 {
-    sk_fifos_send(b->fifos, local_rank, from, len);
+    sk_fifos_send(shm->fifos, local_rank, from, len);
 }
 
-void sk_shm_recv(sk_shm *b, int local_rank, void *to, int64_t len)
+void sk_shm_recv(sk_shm *shm, int local_rank, void *to, int64_t len)
 {
-    sk_fifos_recv(b->fifos, local_rank, to, len);
+    sk_fifos_recv(shm->fifos, local_rank, to, len);
 }
 
-bool sk_shm_finish(sk_shm *b)
+bool sk_shm_finish(sk_shm *shm)
 {
-    return sk_fifos_finish(b->fifos, &b->waiting);
+    return sk_fifos_finish(shm->fifos, &shm->waiting);
 }

@@ -1,17 +1,24 @@
-/* board.h: epochs of local ranks over shared memory: the wire under sk_epoch (see sched.h), without
- * its schedules, types and operations.
+/* shm.h: epochs over the shared memory of a node's ranks: the mechanism under sk_epoch (see
+ * sched/sched.h), without schedules, types and operations.
  *
- * Epochs are counted over all collectives of a communicator, the same at all local ranks. An epoch has a
- * slot per local rank and a common one, taken from rings of slots of a few sizes; the smallest are a cache
- * line together with the bell that announces them. A slot is used again when all local ranks have passed
- * the epoch it served: so a rank may run ahead of the others by as many epochs as there are slots. A
- * epoch that a rank has no part in costs it no more than to be counted.
+ * Epochs are counted over all collectives of a communicator, alike at all local ranks. In an epoch
+ * each local rank has a slot, and there is a common one. Slots come from rings of a few sizes; the
+ * smallest lie in the cache line of the flag that announces them. A slot is used again when all
+ * local ranks have released the epoch it served, so a rank can run ahead of the others by as many
+ * epochs as a ring has slots. An epoch that a rank has no step in costs it only the counting.
  *
- *   ring        bytes of a slot x slots
- *   in the line      48 x 640
- *   others          256 x 640, 2K x 80, 16K x 72, 128K x 12, 512K x 4: the largest if memory allows
+ *   ring   bytes of a slot   slots
+ *   0                   48     640   in the cache line of the flag
+ *   1                  256     640
+ *   2                   2K      80
+ *   3                  16K      72
+ *   4                 128K      12
+ *   5                 512K       4
  *
- * Everything here waits until it can be done. What is done in epochs is in shm_epochs.h. */
+ * If memory is short the rings of the largest slots are left out.
+ *
+ * All functions here wait until they can do their work. The operations in an epoch are in epochs.h,
+ * to be inlined. */
 #ifndef SK_SHM_H
 #define SK_SHM_H
 
@@ -22,29 +29,30 @@
 
 typedef struct sk_shm sk_shm; /* of one process */
 
-enum {
-    SK_SHM_AHEAD = 512
-}; /* epochs, at most, that a local rank that posts runs ahead of others */
+/* Most epochs that a local rank that posts can run ahead of the others. */
+enum { SK_SHM_AHEAD = 512 };
 
-/* Memory for n local ranks under a cap, and the largest slot it then has; 0: the cap is too small. */
-size_t sk_shm_bytes(int n, int64_t cap, int64_t *room);
+/* The memory for n local ranks, at most `cap` bytes, and the bytes of the largest slot that it then
+ * has. 0: the cap is too small. */
+size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes);
 
-/* Over memory of this size that is zero at first, as local rank `me` of n. Takes the mapping over; NULL:
- * out of memory. All local ranks must wait in the same way. */
+/* Over memory of this size that is zero at first, as local rank `me` of n. Takes over the mapping.
+ * NULL: out of memory. All local ranks must wait in the same mode. */
 sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me);
-void sk_shm_set_waiting(sk_shm *b, sk_waiting waiting); /* before the first epoch */
-void sk_shm_enable_cma(sk_shm *b); /* local ranks can read each other's memory */
-void sk_shm_free(sk_shm *b);       /* unmaps */
+void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting); /* before the first epoch */
+void sk_shm_enable_cma(sk_shm *shm); /* local ranks can read each other's memory */
+void sk_shm_free(sk_shm *shm);       /* unmaps */
 
-int64_t sk_shm_slot_bytes(const sk_shm *b);
+int64_t sk_shm_slot_bytes(const sk_shm *shm); /* of the largest slot */
 
-/* All local ranks are done with this epoch of the collective under way. */
-void sk_shm_quiesce(sk_shm *b, uint32_t epoch);
+/* Wait until all local ranks have released this epoch of the collective under way. */
+void sk_shm_quiesce(sk_shm *shm, uint32_t epoch);
 
-/* Messages from local rank to local rank, beside all epochs (see chutes.h): start one, of at most one to and one
- * from each local rank at a time, and wait for the end of all. False: one had another length. */
-void sk_shm_send(sk_shm *b, int local_rank, const void *from, int64_t len);
-void sk_shm_recv(sk_shm *b, int local_rank, void *to, int64_t len);
-bool sk_shm_finish(sk_shm *b);
+/* Messages between local ranks, apart from all epochs (see fifo.h). Start any number, at most one to
+ * and one from each local rank, then wait for the end of all. False: a message had another length
+ * than its receive. */
+void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len);
+void sk_shm_recv(sk_shm *shm, int local_rank, void *to, int64_t len);
+bool sk_shm_finish(sk_shm *shm);
 
 #endif

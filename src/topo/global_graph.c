@@ -1,6 +1,6 @@
-/* global_graph.c: the whole graph, as two bit matrices (who sends to whom, and transposed) or as two sets
- * of lists, whichever is smaller: n*n/4 bytes against 8 bytes per edge. All memory is one piece,
- * taken at the start, so that its size is known before. */
+/* global_graph.c: two bit matrices (who sends to whom, and its transpose) or two sets of lists,
+ * whichever is smaller: n*n/4 bytes against 8 bytes per edge. All memory is allocated at the start in
+ * one block, so that its size is known before. */
 #include "topo/global_graph.h"
 
 #include <stddef.h>

@@ -1,14 +1,15 @@
-/* machine.c: from locations to places. Two sorts: the first brings the ranks of a socket together and
- * finds the lowest rank of each socket and node, the second orders by these. O(n log n). */
+/* machine.c: order the ranks by their locations. Two sorts: the first brings the ranks of a socket
+ * together, to find the lowest rank of each socket and node; the second orders by these.
+ * O(n log n). */
 #include "topo/machine.h"
 
 #include <stdlib.h>
 
-typedef struct sitter {
+typedef struct located_rank {
     sk_location location;
     int rank;
     int node_low, socket_low; /* lowest rank of its node and of its socket */
-} sitter;
+} located_rank;
 
 const char *sk_level_name(sk_level level)
 {
@@ -23,16 +24,16 @@ static int compare(int64_t a, int64_t b)
 
 static int by_location(const void *pa, const void *pb)
 {
-    const sitter *a = pa, *b = pb;
+    const located_rank *a = pa, *b = pb;
     int c = compare(a->location.node, b->location.node);
     if (!c)
         c = compare(a->location.socket, b->location.socket);
     return c ? c : compare(a->rank, b->rank);
 }
 
-static int by_place(const void *pa, const void *pb)
+static int by_lowest(const void *pa, const void *pb)
 {
-    const sitter *a = pa, *b = pb;
+    const located_rank *a = pa, *b = pb;
     int c = compare(a->node_low, b->node_low);
     if (!c)
         c = compare(a->socket_low, b->socket_low);
@@ -41,8 +42,8 @@ static int by_place(const void *pa, const void *pb)
     return c ? c : compare(a->rank, b->rank);
 }
 
-/* The lowest ranks, of sitters sorted by location. */
-static void find_lowest(sitter *s, int n)
+/* Find the lowest ranks; `s` is sorted by location. */
+static void find_lowest(located_rank *s, int n)
 {
     for (int i = 0, end; i < n; i = end) {
         int low = s[i].rank;
@@ -56,19 +57,19 @@ static void find_lowest(sitter *s, int n)
     }
 }
 
-/* A socket's lowest rank names it within the whole machine, as a node's does. */
-static bool new_node(const sitter *s, int i)
+/* The lowest rank identifies a node, and a socket of the whole machine. */
+static bool new_node(const located_rank *s, int i)
 {
     return i == 0 || s[i].node_low != s[i - 1].node_low;
 }
 
-static bool new_socket(const sitter *s, int i)
+static bool new_socket(const located_rank *s, int i)
 {
     return i == 0 || s[i].socket_low != s[i - 1].socket_low;
 }
 
-/* An empty machine with room for its arrays behind it: one allocation. */
-static sk_machine *room(int nranks, int nnodes, int nsockets)
+/* An empty machine and its arrays, in one allocation. */
+static sk_machine *allocate(int nranks, int nnodes, int nsockets)
 {
     size_t n = (size_t)nranks, ints = 7 * n + (size_t)nnodes + (size_t)nsockets + 2;
     sk_machine *m = calloc(1, sizeof *m + ints * sizeof(int));
@@ -87,7 +88,7 @@ static sk_machine *room(int nranks, int nnodes, int nsockets)
     return m;
 }
 
-static int widest(const int *first, int n)
+static int largest_group(const int *first, int n)
 {
     int most = 0;
     for (int i = 0; i < n; i++)
@@ -95,12 +96,12 @@ static int widest(const int *first, int n)
     return most;
 }
 
-/* Ranks come in rising order to their nodes. */
+/* Ranks are visited in rising order, so they are sorted within their nodes. */
 static void count_local_ranks(sk_machine *m)
 {
     for (int rank = 0; rank < m->nranks; rank++) {
-        int *seen =
-            &m->local_rank[m->node_first[m->node[rank]]]; /* a count, until it is overwritten */
+        /* The first entry of a node counts its ranks until the second loop overwrites it. */
+        int *seen = &m->local_rank[m->node_first[m->node[rank]]];
         m->local_ranks[m->node_first[m->node[rank]] + (*seen)++] = rank;
     }
     for (int i = 0; i < m->nnodes; i++)
@@ -108,8 +109,8 @@ static void count_local_ranks(sk_machine *m)
             m->local_rank[m->local_ranks[k]] = k - m->node_first[i];
 }
 
-/* Sitters sorted by place take their places. */
-static void sit_down(sk_machine *m, const sitter *s)
+/* Fill in a machine from the ordered ranks. */
+static void fill(sk_machine *m, const located_rank *s)
 {
     m->in_order = true;
     for (int i = 0; i < m->nranks; i++) {
@@ -128,8 +129,8 @@ static void sit_down(sk_machine *m, const sitter *s)
     m->node_first[m->nnodes] = m->nranks;
     m->socket_first[m->nsockets] = m->nranks;
     count_local_ranks(m);
-    m->max_per_node = widest(m->node_first, m->nnodes);
-    m->max_per_socket = widest(m->socket_first, m->nsockets);
+    m->max_per_node = largest_group(m->node_first, m->nnodes);
+    m->max_per_socket = largest_group(m->socket_first, m->nsockets);
 }
 
 sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk_machine **out)
@@ -137,23 +138,23 @@ sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk
     if (nranks < 1 || cores < 0)
         return SK_BADARG;
     size_t n = (size_t)nranks;
-    sitter *s = calloc(n, sizeof *s);
+    located_rank *s = calloc(n, sizeof *s);
     if (!s)
         return SK_NOMEM;
     for (int r = 0; r < nranks; r++)
-        s[r] = (sitter){.location = locations[r], .rank = r};
+        s[r] = (located_rank){.location = locations[r], .rank = r};
     qsort(s, n, sizeof *s, by_location);
     find_lowest(s, nranks);
-    qsort(s, n, sizeof *s, by_place);
+    qsort(s, n, sizeof *s, by_lowest);
 
     int nnodes = 0, nsockets = 0;
     for (int i = 0; i < nranks; i++) {
         nnodes += new_node(s, i);
         nsockets += new_socket(s, i);
     }
-    sk_machine *m = room(nranks, nnodes, nsockets);
+    sk_machine *m = allocate(nranks, nnodes, nsockets);
     if (m) {
-        sit_down(m, s);
+        fill(m, s);
         m->cores = cores;
         *out = m;
     }

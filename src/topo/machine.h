@@ -1,6 +1,6 @@
-/* machine.h: who sits where: the node, socket and core of every rank of a communicator. Made from
- * what the ranks say of themselves, or from a description, so that tests and `skein explain` can
- * play machines that are not there. Immutable. */
+/* machine.h: the node, socket and core of every rank of a communicator. Built from what the ranks
+ * find out about themselves, or from a description, so that tests and `skein explain` can use
+ * machines that do not exist. Immutable. */
 #ifndef SK_MACHINE_H
 #define SK_MACHINE_H
 
@@ -10,31 +10,31 @@
 
 #include "base/status.h"
 
-/* How near two ranks are; one message costs more from level to level. */
+/* What two ranks share. A message costs more from level to level. */
 typedef enum sk_level { SK_SOCKET, SK_NODE, SK_NET, SK_NLEVELS } sk_level;
 const char *sk_level_name(sk_level level); /* "socket", "node", "net" */
 
-/* Where one rank sits. Any numbers: equal numbers are the same place. Sockets are told apart within
- * their node, cores within their node too; core -1: not bound to one. */
+/* Where one rank runs. Any numbers: equal numbers are the same node. Socket and core numbers are
+ * unique within a node; core -1: not bound to a core. */
 typedef struct sk_location {
     int64_t node;
     int32_t socket, core;
 } sk_location;
 
 typedef struct sk_machine {
-    int nranks, nnodes, nsockets; /* nodes and sockets with ranks on them */
-    int *node, *socket; /* of each rank; counted from 0 in the order of places; sockets are
-                         * counted over all nodes */
-    int *core;          /* as the location says */
-    int *order;         /* ranks by place: by node, socket, core, rank. Nodes and sockets
-                         * stand in the order of their lowest rank */
-    int *place;         /* of each rank in that order */
-    int *node_first;    /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
-    int *socket_first;  /* nsockets + 1, the same for sockets */
-    int *
-        local_ranks; /* ranks by node, then rank: those of node i are local ranks[node_first[i] ...] */
-    int *local_rank;  /* of each rank, its number among its local ranks */
-    int max_per_node; /* ranks on the fullest node */
+    int nranks, nnodes, nsockets; /* nodes and sockets that have ranks */
+    int *node, *socket;           /* of each rank, numbered from 0 in the order below; sockets are
+                                   * numbered over all nodes */
+    int *core;                    /* as the location says */
+    int *order;                   /* ranks by node, socket, core, rank. Nodes and sockets are in the
+                                   * order of their lowest rank */
+    int *place;                   /* of each rank: its index in that order */
+    int *node_first;              /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
+    int *socket_first;            /* nsockets + 1: the same for sockets */
+    int *local_ranks;             /* ranks by node, then rank: those of node i are
+                                   * local_ranks[node_first[i] ...] */
+    int *local_rank;              /* of each rank: its index among the ranks of its node */
+    int max_per_node;             /* ranks on the fullest node */
     int max_per_socket;
     int cores;     /* of a node; 0: not known. Equal on all ranks */
     bool in_order; /* order is 0, 1, 2, ... */
@@ -45,10 +45,10 @@ sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk
 void sk_machine_free(sk_machine *m);
 
 /* "node:60 socket:2 core:18", with an optional "map:seq" (default), "map:rr" (round-robin over
- * nodes), "map:rr-socket" (over sockets), "map:shuffle" or "map:shuffle:SEED". Missing levels count
- * 1. A "node:*" takes as many nodes as the ranks need. Fewer ranks than cores are fine: they fill
- * up in the order of the map; more are an error. On failure `err` says what is wrong and what would
- * be right. */
+ * nodes), "map:rr-socket" (over sockets), "map:shuffle" or "map:shuffle:SEED". A missing level counts
+ * 1. "node:*" takes as many nodes as the ranks need. Fewer ranks than cores fill the machine in the
+ * order of the map; more are an error. On failure `err` says what is wrong and what would be
+ * right. */
 sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char *err, size_t size);
 
 /* The ranks of `rank`'s node in rising order, and how many they are. */
@@ -59,7 +59,7 @@ static inline const int *sk_machine_local_ranks(const sk_machine *m, int rank, i
     return &m->local_ranks[first[0]];
 }
 
-/* Do ranks have to share cores somewhere? */
+/* Are there more ranks than cores on some node? */
 static inline bool sk_machine_oversubscribed(const sk_machine *m)
 {
     return m->cores > 0 && m->max_per_node > m->cores;

@@ -1,4 +1,4 @@
-/* parse.c: machines from a description such as "node:60 socket:2 core:18 map:rr". */
+/* machine_parse.c: machines from a description such as "node:60 socket:2 core:18 map:rr". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +17,16 @@ enum { SEQ, RR, RR_SOCKET, SHUFFLE };
 static const char *const maps[] = {"seq", "rr", "rr-socket", "shuffle", NULL};
 
 enum { ANY = -1 }; /* node:* */
-typedef struct layout {
+typedef struct machine_spec {
     int64_t count[NCOUNTS];
     bool given[NCOUNTS + 1];
     int map;
     uint64_t seed;
-} layout;
+} machine_spec;
 
 /* ---- words ---- */
 
-static sk_status read_map(const sk_word *w, layout *l, char *err, size_t size)
+static sk_status read_map(const sk_word *w, machine_spec *l, char *err, size_t size)
 {
     char name[sizeof w->value];
     snprintf(name, sizeof name, "%s", w->value);
@@ -51,7 +51,7 @@ static sk_status read_map(const sk_word *w, layout *l, char *err, size_t size)
     return SK_OK;
 }
 
-static sk_status read_count(const sk_word *w, int level, layout *l, char *err, size_t size)
+static sk_status read_count(const sk_word *w, int level, machine_spec *l, char *err, size_t size)
 {
     int64_t n = ANY;
     bool any = level == NODE && !strcmp(w->value, "*");
@@ -64,7 +64,7 @@ static sk_status read_count(const sk_word *w, int level, layout *l, char *err, s
     return SK_OK;
 }
 
-static sk_status read_word(const sk_word *w, layout *l, char *err, size_t size)
+static sk_status read_word(const sk_word *w, machine_spec *l, char *err, size_t size)
 {
     const char *name = w->name[0] ? w->name : w->value;
     int k = sk_word_find(name, names);
@@ -87,7 +87,7 @@ static sk_status read_word(const sk_word *w, layout *l, char *err, size_t size)
     return k == MAP ? read_map(w, l, err, size) : read_count(w, k, l, err, size);
 }
 
-static sk_status read_words(const char *text, layout *l, char *err, size_t size)
+static sk_status read_words(const char *text, machine_spec *l, char *err, size_t size)
 {
     const char *left = text ? text : "";
     sk_word w;
@@ -102,7 +102,7 @@ static sk_status read_words(const char *text, layout *l, char *err, size_t size)
     return st;
 }
 
-static sk_status find_room(layout *l, int nranks, char *err, size_t size)
+static sk_status find_nodes(machine_spec *l, int nranks, char *err, size_t size)
 {
     int64_t on_node = l->count[SOCKET] * l->count[CORE], need = (nranks + on_node - 1) / on_node;
     if (l->count[NODE] == ANY)
@@ -141,8 +141,8 @@ static void shuffle(sk_location *locations, int n, uint64_t seed)
     }
 }
 
-/* The place of a rank: node by node in the order of cores, so that place / cores is the node. */
-static int64_t place_of(const layout *l, int64_t rank)
+/* The core of a rank, numbered over the whole machine: core / cores of a node is the node. */
+static int64_t core_of(const machine_spec *l, int64_t rank)
 {
     int64_t nodes = l->count[NODE], per_socket = l->count[CORE];
     int64_t sockets = nodes * l->count[SOCKET], on_node = l->count[SOCKET] * per_socket;
@@ -158,21 +158,21 @@ static int64_t place_of(const layout *l, int64_t rank)
 
 sk_status sk_machine_parse(const char *text, int nranks, sk_machine **out, char *err, size_t size)
 {
-    layout l = {.count = {1, 1, 1}};
+    machine_spec l = {.count = {1, 1, 1}};
     if (nranks < 1) {
         snprintf(err, size, "a machine needs at least 1 rank, not %d", nranks);
         return SK_BADARG;
     }
     sk_status st = read_words(text, &l, err, size);
     if (st == SK_OK)
-        st = find_room(&l, nranks, err, size);
+        st = find_nodes(&l, nranks, err, size);
     if (st != SK_OK)
         return st;
 
     sk_location *locations = calloc((size_t)nranks, sizeof *locations);
     int64_t cores = l.count[SOCKET] * l.count[CORE];
     for (int r = 0; locations && r < nranks; r++) {
-        int64_t place = place_of(&l, r), core = place % cores;
+        int64_t place = core_of(&l, r), core = place % cores;
         locations[r] = (sk_location){place / cores, (int32_t)(core / l.count[CORE]), (int32_t)core};
     }
     if (locations && l.map == SHUFFLE)

@@ -26,9 +26,9 @@ int sk_rename_rr(int rank, int nodes, int on_node)
     return sk_rename_sq(rank, on_node, nodes);
 }
 
-/* Are the ranks dealt, one by one, over `parts` parts of the machine that stand in order of place
- * and have `most` ranks at most? */
-static bool dealt(const sk_machine *m, int parts, int most)
+/* Are the ranks assigned round-robin to `parts` nodes or sockets, in their order, of at most `most`
+ * ranks each? */
+static bool is_round_robin(const sk_machine *m, int parts, int most)
 {
     if ((int64_t)parts * most != m->nranks)
         return false;
@@ -42,15 +42,15 @@ sk_mapping sk_mapping_of(const sk_machine *m)
 {
     if (m->in_order && (int64_t)m->nnodes * m->max_per_node == m->nranks)
         return SK_MAP_SEQUENTIAL;
-    if (dealt(m, m->nnodes, m->max_per_node))
+    if (is_round_robin(m, m->nnodes, m->max_per_node))
         return SK_MAP_ROUND_ROBIN;
-    if (dealt(m, m->nsockets, m->max_per_socket))
+    if (is_round_robin(m, m->nsockets, m->max_per_socket))
         return SK_MAP_ROUND_ROBIN_SOCKET;
     return SK_MAP_IRREGULAR;
 }
 
-/* An empty permutation with its arrays behind it: one allocation. */
-static sk_rename *room(int nranks, sk_prefers wants, int **name_of, int **rank_of)
+/* An empty permutation and its arrays, in one allocation. */
+static sk_rename *allocate(int nranks, sk_prefers wants, int **name_of, int **rank_of)
 {
     size_t n = (size_t)nranks;
     sk_rename *r = calloc(1, sizeof *r + 2 * n * sizeof(int));
@@ -62,7 +62,7 @@ static sk_rename *room(int nranks, sk_prefers wants, int **name_of, int **rank_o
     return r;
 }
 
-static void deal(const sk_machine *m, int *rank_of)
+static void round_robin(const sk_machine *m, int *rank_of)
 {
     int name = 0;
     for (int k = 0; k < m->max_per_node; k++)
@@ -74,11 +74,11 @@ static void deal(const sk_machine *m, int *rank_of)
 sk_status sk_rename_by_position(const sk_machine *m, sk_prefers wants, sk_rename **out)
 {
     int *name_of, *rank_of;
-    sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
+    sk_rename *r = allocate(m->nranks, wants, &name_of, &rank_of);
     if (!r)
         return SK_NOMEM;
     if (wants == SK_PREFERS_ROUND_ROBIN)
-        deal(m, rank_of);
+        round_robin(m, rank_of);
     else
         for (int i = 0; i < m->nranks; i++)
             rank_of[i] = wants == SK_PREFERS_SEQUENTIAL ? m->order[i] : i;
@@ -94,7 +94,7 @@ static sk_status by_formula(const sk_machine *m, sk_prefers wants, formula *f, i
                             sk_rename **out)
 {
     int *name_of, *rank_of;
-    sk_rename *r = room(m->nranks, wants, &name_of, &rank_of);
+    sk_rename *r = allocate(m->nranks, wants, &name_of, &rank_of);
     if (!r)
         return SK_NOMEM;
     for (int i = 0; i < m->nranks; i++) {
@@ -105,7 +105,7 @@ static sk_status by_formula(const sk_machine *m, sk_prefers wants, formula *f, i
     return SK_OK;
 }
 
-static bool changes_nothing(const sk_rename *r)
+static bool is_identity(const sk_rename *r)
 {
     for (int i = 0; i < r->nranks; i++)
         if (r->name_of[i] != i)
@@ -116,18 +116,18 @@ static bool changes_nothing(const sk_rename *r)
 sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out)
 {
     sk_mapping is = sk_mapping_of(m);
-    bool sequential = wants == SK_PREFERS_SEQUENTIAL, dealt = wants == SK_PREFERS_ROUND_ROBIN;
+    bool sequential = wants == SK_PREFERS_SEQUENTIAL, scattered = wants == SK_PREFERS_ROUND_ROBIN;
     sk_rename *r = NULL;
     sk_status st;
     if (sequential && is == SK_MAP_ROUND_ROBIN)
         st = by_formula(m, wants, sk_rename_sq, m->nnodes, &r);
     else if (sequential && is == SK_MAP_ROUND_ROBIN_SOCKET)
         st = by_formula(m, wants, sk_rename_sq, m->nsockets, &r);
-    else if (dealt && is == SK_MAP_SEQUENTIAL)
+    else if (scattered && is == SK_MAP_SEQUENTIAL)
         st = by_formula(m, wants, sk_rename_rr, m->nnodes, &r);
     else
         st = sk_rename_by_position(m, wants, &r);
-    if (st == SK_OK && changes_nothing(r)) {
+    if (st == SK_OK && is_identity(r)) {
         sk_rename_free(r);
         r = NULL;
     }

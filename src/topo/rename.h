@@ -1,15 +1,15 @@
 /* rename.h: new names for ranks, for the time of one collective, so that an algorithm made for one
- * mapping of ranks to nodes meets that mapping on a machine that has another one. Nobody moves and
- * no data moves: a rank just plays the part of another.
+ * mapping of ranks to nodes finds that mapping on a machine that has another one. Neither processes
+ * nor data move: a rank does the work of the rank whose name it has.
  *
- * paper  rank-renaming III.2: fSQ and fRR for regular mappings; other mappings need to know where
- *        every rank sits, which a machine does */
+ * paper  rank-renaming III.2: fSQ and fRR for regular mappings; other mappings need the location of
+ *        every rank, which sk_machine has */
 #ifndef SK_RENAME_H
 #define SK_RENAME_H
 
 #include "topo/machine.h"
 
-/* Regular: as many ranks on every node (socket), dealt in this order. */
+/* Regular mappings have the same number of ranks on every node (socket), assigned in this order. */
 typedef enum sk_mapping {
     SK_MAP_SEQUENTIAL,         /* a node is filled before the next one */
     SK_MAP_ROUND_ROBIN,        /* over the nodes in turn */
@@ -23,8 +23,8 @@ const char *sk_mapping_name(sk_mapping mapping); /* "sequential", ... */
 /* Which mapping an algorithm is made for. */
 typedef enum sk_prefers {
     SK_PREFERS_ANY,         /* makes no difference, or ranks must keep their names */
-    SK_PREFERS_SEQUENTIAL,  /* neighbours talk most */
-    SK_PREFERS_ROUND_ROBIN, /* ranks far apart talk most */
+    SK_PREFERS_SEQUENTIAL,  /* neighbours communicate most */
+    SK_PREFERS_ROUND_ROBIN, /* ranks far apart communicate most */
 } sk_prefers;
 const char *sk_prefers_name(sk_prefers wants); /* "any", "sequential", "round-robin" */
 
@@ -36,15 +36,15 @@ int sk_rename_rr(int rank, int nodes, int on_node);
 
 /* A permutation; immutable. */
 typedef struct sk_rename {
-    sk_prefers order; /* what the new names are */
+    sk_prefers order; /* the mapping that the new names have */
     int nranks;
     const int *name_of; /* of each rank */
     const int *rank_of; /* of each name */
 } sk_rename;
 
-/* Names in which the machine has the wanted mapping: by the paper's functions where its mapping is
- * regular, otherwise in the order of places, or dealt over the nodes in turn as long as they have
- * ranks. NULL is no failure: the names fit as they are. *out is set on success only. */
+/* Names with which the machine has the wanted mapping: by the paper's functions where its mapping is
+ * regular, else in the order of sk_machine.order, or round-robin over the nodes that still have
+ * ranks. *out is set on success only; NULL there: the ranks need no new names. */
 sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out);
 void sk_rename_free(sk_rename *r);
 

@@ -130,7 +130,7 @@ static inline void play_look(player *y, const play_epoch *t, uint32_t k, int loc
     sk_export_handle there;
     memcpy(&there, slot, sizeof there);
     if (there.pid == (int32_t)getpid())
-        memcpy(copy, (const void *)(uintptr_t)there.at, sizeof copy);
+        memcpy(copy, (const void *)(uintptr_t)there.address, sizeof copy);
     else if (sk_cma_read(there, 0, copy, sizeof copy) != SK_OK)
         return; /* the kernel does not let us */
     play_check(y, words_same(copy, sizeof copy, local_rank, y->epoch), local_rank, "buffer");

@@ -40,7 +40,7 @@ fi
 
 for test in test_shm test_waiting test_shm_ahead test_shm_threads test_fifo; do
     # It does not know fences; those here order what it takes for ordered anyway.
-    if ! cc -std=c17 -D_GNU_SOURCE -O2 -g -fsanitize=thread -Wno-tsan -pthread -Isrc -Itests \
+    if ! cc -std=c17 -D_GNU_SOURCE -O2 -g -fsanitize=thread -Wno-tsan -pthread -DSK_ASSERTS -I. -Isrc -Itests \
         "tests/unit/$test.c" src/shm/*.c -lcmocka -o "$out/$test-tsan" >"$log" 2>&1; then
         cat "$log"
         echo "FAIL tsan_$test: does not compile"

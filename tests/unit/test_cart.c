@@ -1,7 +1,7 @@
 /* Grids: neighbours in the standard's order, and blocks that leave downwards arrive from above. */
 #include "unit.h"
 
-#include "topo/graph.h"
+#include "lab/graph/cart.h"
 
 enum { MAX_DIMS = 3 };
 

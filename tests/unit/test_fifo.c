@@ -137,7 +137,7 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
             late.room = wrong ? len - 1 : len;
             late.came = 0;
             words_write(in, len, mode, wrong);
-            sk_fifo_enable_cma(late.t.x[0]);
+            sk_fifos_enable_cma(late.t.x[0]);
             sk_fifos_send(late.t.x[0], 1, in, len);
             assert_true(sk_fifos_finish(
                 late.t.x[0], &(sk_waiting){.mode = (sk_wait_mode)mode, .idle = come_late}));
@@ -202,7 +202,7 @@ static void play_as(sk_wait_mode mode, bool one_sends)
         local_rank m[LOCAL_RANKS];
         for (int i = 0; i < n; i++) {
             if (one_sends)
-                sk_fifo_enable_cma(t.x[i]);
+                sk_fifos_enable_cma(t.x[i]);
             m[i] = (local_rank){.x = t.x[i],
                                 .waiting = {.mode = mode},
                                 .one_sends = one_sends,

@@ -36,7 +36,7 @@ static world *new_world(void)
     char err[128];
     world *w = calloc(1, sizeof *w);
     assert_non_null(w);
-    w->l = sk_inproc_new(RANKS, &(sk_inproc_hooks){.ctx = w, .reduce = subtract, .hear = hear});
+    w->l = sk_inproc_new(RANKS, &(sk_inproc_hooks){.ctx = w, .reduce = subtract, .see = hear});
     assert_non_null(w->l);
     assert_int_equal(sk_machine_parse("node:2 core:3 map:rr", RANKS, &w->m, err, sizeof err),
                      SK_OK);
@@ -259,7 +259,7 @@ static void reading_what_nobody_wrote_is_an_error(void **state)
     int t = epoch_of_all(w, 8, false);
     fill_and_post(w, 2, t, 4);
     sk_take(w->s[0], 2, sk_slot(t, 0, 5), bytes_of(SK_RECV, 0, 5));
-    complains(w, SK_WIRE, "byte 4 of turn 0, which nobody wrote");
+    complains(w, SK_WIRE, "byte 4 of epoch 0, which nobody wrote");
 }
 
 static void taking_from_another_node_is_an_error(void **state)
@@ -278,7 +278,7 @@ static void a_intra_message_to_another_node_is_an_error(void **state)
     world *w = new_world();
     epoch_of_all(w, 8, false);
     sk_send_intra(w->s[0], bytes_of(SK_SEND, 0, 4), 1);
-    complains(w, SK_WIRE, "ranks 0 and 1 are no mates");
+    complains(w, SK_WIRE, "ranks 0 and 1 are on different nodes");
 }
 
 static void a_message_that_is_intra_to_one_end_only_is_an_error(void **state)
@@ -312,7 +312,7 @@ static void common_bytes_of_a_local_rank_are_read_only_after_waiting_for_it(void
     sk_await_local(w->s[2], t, 1, 2); /* itself, not rank 0 */
     sk_fence(w->s[2]);
     sk_copy(w->s[2], sk_common(t, 0, 4), bytes_of(SK_RECV, 0, 4));
-    complains(w, SK_WIRE, "rank 2 reads turn 0 without waiting for rank 0");
+    complains(w, SK_WIRE, "rank 2 reads epoch 0 without waiting for rank 0");
 }
 
 static void common_bytes_have_one_writer(void **state)
@@ -326,7 +326,7 @@ static void common_bytes_have_one_writer(void **state)
     }
     for (int r = 0; r < RANKS; r++)
         sk_post(w->s[r], t);
-    complains(w, SK_WIRE, "ranks 0 and 2 both write byte 2 of turn 0");
+    complains(w, SK_WIRE, "ranks 0 and 2 both write byte 2 of epoch 0");
 }
 
 static void local_ranks_with_different_epochs_are_refused(void **state)
@@ -341,7 +341,7 @@ static void local_ranks_with_different_epochs_are_refused(void **state)
                 int u = sk_epoch(w->s[r], r == 4 && how == 0 ? 9 : 8, r == 4 && how == 1);
                 sk_post(w->s[r], u);
             }
-        complains(w, SK_BADARG, "rank 4 and others of its node have different turns");
+        complains(w, SK_BADARG, "rank 4 and others of its node have different epochs");
     }
 }
 
@@ -365,7 +365,7 @@ static void all_local_ranks_must_join_and_the_same_bytes(void **state)
         sk_join_local(w->s[0], sk_slot(t, 0, 4), bytes_of(SK_RECV, 0, 4));
         for (int r = 2; how && r < RANKS; r += 2)
             sk_join_local(w->s[r], sk_slot(t, 1, 4), bytes_of(SK_RECV, 0, 4));
-        complains(w, SK_WIRE, how ? "joins other bytes" : "not all mates join turn 0");
+        complains(w, SK_WIRE, how ? "joins other bytes" : "not all local ranks join epoch 0");
     }
 }
 
@@ -377,7 +377,7 @@ static void a_fold_over_more_local_ranks_than_there_are_is_an_error(void **state
     for (int r = 0; r < RANKS; r++)
         fill_and_post(w, r, t, 8);
     sk_fold_local(w->s[1], 0, 3, sk_slot(t, 0, 4), bytes_of(SK_RECV, 0, 4));
-    complains(w, SK_WIRE, "waits for mate 2 of 2");
+    complains(w, SK_WIRE, "waits for local rank 2 of 2");
 }
 
 static void reading_more_than_is_single_copy_is_an_error(void **state)
@@ -393,12 +393,12 @@ static void reading_more_than_is_single_copy_is_an_error(void **state)
         sk_fence(w->s[4]);
         sk_quiesce(w->s[4], t);
         sk_read(w->s[0], 4, sk_slot(t, how, SK_EXPORT_BYTES), 3, bytes_of(SK_RECV, 0, how ? 6 : 7));
-        complains(w, SK_WIRE, how ? "where rank 4 exposes nothing" : "reads more than rank 4");
+        complains(w, SK_WIRE, how ? "where rank 4 exports nothing" : "reads more than rank 4");
     }
 }
 
 /* Schedules cannot do this; wires must see it all the same. */
-static void publishing_twice_is_an_error(void **state)
+static void posting_twice_is_an_error(void **state)
 {
     (void)state;
     world *w = new_world();
@@ -416,7 +416,7 @@ static void publishing_twice_is_an_error(void **state)
                     NULL);
     w->run[0].sched = &twice;
     assert_int_equal(sk_inproc_run(w->l, w->run), SK_WIRE);
-    assert_string_equal(sk_inproc_why(w->l), "rank 0 publishes turn 0 twice");
+    assert_string_equal(sk_inproc_why(w->l), "rank 0 posts epoch 0 twice");
     free_world(w);
 }
 
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(all_local_ranks_must_join_and_the_same_bytes),
         cmocka_unit_test(a_fold_over_more_local_ranks_than_there_are_is_an_error),
         cmocka_unit_test(reading_more_than_is_single_copy_is_an_error),
-        cmocka_unit_test(publishing_twice_is_an_error),
+        cmocka_unit_test(posting_twice_is_an_error),
     };
     return RUN(tests);
 }

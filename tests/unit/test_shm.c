@@ -91,7 +91,7 @@ static void check_slots(const local_ranks *s, uint32_t epoch)
         const unsigned char *slot = sk_shm_slot(s->b[1], epoch, local_rank);
         for (int64_t i = 0; i < some_rooms[epoch]; i++)
             if (slot[i] != 3 * epoch + (unsigned)local_rank)
-                fail_msg("byte %lld of mate %d in turn %u", (long long)i, local_rank, epoch);
+                fail_msg("byte %lld of local rank %d in epoch %u", (long long)i, local_rank, epoch);
     }
 }
 

@@ -39,7 +39,7 @@ static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
     const unsigned char *slot = sk_shm_slot(b, epoch, 0);
     for (int64_t i = 0; i < room; i++)
         if (slot[i] != (unsigned char)(epoch + 1))
-            fail_msg("byte %lld of turn %u", (long long)i, epoch);
+            fail_msg("byte %lld of epoch %u", (long long)i, epoch);
 }
 
 /* Until it has to wait for the first epoch to be passed, or, if it could run far, until half of the

@@ -1,39 +1,40 @@
-/* Waiting for a bell, in every way. */
+/* Waiting for a flag in every mode, the loop for everything else, and the policy. */
 #include "unit.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "shm/waiting.h"
 
-static sk_flag bell; /* `idle` gets no argument */
+static sk_flag flag; /* `idle` gets no argument */
 static struct {
-    int asked, after; /* how often; it rings the bell when asked this often */
+    int asked, after; /* how often; it sets the flag when asked this often */
     uint64_t value;
     uint32_t sleepers; /* when it last was asked */
 } idler;
 
-static void ring_when_idle(void)
+static void set_when_idle(void)
 {
-    idler.sleepers = atomic_load(&bell.sleepers);
+    idler.sleepers = atomic_load(&flag.sleepers);
     if (++idler.asked == idler.after)
-        atomic_store(&bell.value, idler.value);
+        atomic_store(&flag.value, idler.value);
 }
 
 static void wait_idly(uint64_t from, uint64_t to, int after, sk_wait_mode mode)
 {
-    sk_waiting waiting = {.mode = mode, .idle = ring_when_idle};
+    sk_waiting waiting = {.mode = mode, .idle = set_when_idle};
     idler.asked = 0;
     idler.after = after;
     idler.value = to;
-    atomic_store(&bell.value, from);
-    sk_flag_wait(&bell, to, &waiting);
-    assert_true(sk_flag_reached(&bell, to));
-    assert_false(sk_flag_reached(&bell, to + 1));
+    atomic_store(&flag.value, from);
+    sk_flag_wait(&flag, to, &waiting);
+    assert_true(sk_flag_reached(&flag, to));
+    assert_false(sk_flag_reached(&flag, to + 1));
 }
 
 static void who_waits_long_is_idle_from_time_to_time(void **state)
@@ -43,11 +44,11 @@ static void who_waits_long_is_idle_from_time_to_time(void **state)
         wait_idly(0, 1, 5, (sk_wait_mode)mode);
         assert_int_equal(idler.asked, 5);
         assert_int_equal(idler.sleepers, mode != SK_WAIT_SPIN); /* they sleep in the end */
-        assert_int_equal(atomic_load(&bell.sleepers), 0);
+        assert_int_equal(atomic_load(&flag.sleepers), 0);
     }
 }
 
-static void what_has_rung_is_not_waited_for(void **state)
+static void a_flag_that_is_set_is_not_waited_for(void **state)
 {
     (void)state;
     for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
@@ -56,7 +57,7 @@ static void what_has_rung_is_not_waited_for(void **state)
     }
 }
 
-static void bells_count_beyond_32_bits(void **state)
+static void flags_count_beyond_32_bits(void **state)
 {
     (void)state;
     const uint64_t limit = (uint64_t)1 << 32;
@@ -71,19 +72,19 @@ static void bells_count_beyond_32_bits(void **state)
 
 static uint32_t *watched(void)
 {
-    return (uint32_t *)&bell.value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    return (uint32_t *)&flag.value + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* As who waits, but for very long. */
+/* As a waiting rank, but with a very long sleep. */
 static void *sleep_soundly(void *errors)
 {
     const struct timespec long_time = {.tv_sec = 20};
-    atomic_fetch_add(&bell.sleepers, 1);
-    while (!sk_flag_reached(&bell, 1))
+    atomic_fetch_add(&flag.sleepers, 1);
+    while (!sk_flag_reached(&flag, 1))
         if (syscall(SYS_futex, watched(), FUTEX_WAIT, 0, &long_time, NULL, 0) != 0 &&
             errno == ETIMEDOUT)
             *(int *)errors = 1;
-    atomic_fetch_sub(&bell.sleepers, 1);
+    atomic_fetch_sub(&flag.sleepers, 1);
     return NULL;
 }
 
@@ -94,19 +95,19 @@ static void who_sleeps_is_woken(void **state)
     pthread_t thread[SLEEPERS];
     int errors = 0;
     const sk_waiting waiting = {.mode = SK_WAIT_SLEEP};
-    atomic_store(&bell.value, 0);
+    atomic_store(&flag.value, 0);
     for (int i = 0; i < SLEEPERS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, sleep_soundly, &errors), 0);
-    while (atomic_load(&bell.sleepers) < SLEEPERS)
+    while (atomic_load(&flag.sleepers) < SLEEPERS)
         usleep(100);
     usleep(2000); /* asleep, now */
-    sk_flag_set(&bell, 1, &waiting);
+    sk_flag_set(&flag, 1, &waiting);
     for (int i = 0; i < SLEEPERS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(errors, 0);
 }
 
-/* There and back, each waking the other: nobody is left asleep, and the counts come out even. */
+/* Two ranks wake each other in turn: none is left asleep, and no sleeper is counted in the end. */
 static sk_flag ends[2];
 enum { ROUNDS = 2000 };
 
@@ -119,7 +120,7 @@ static void *answer(void *waiting)
     return NULL;
 }
 
-static void bells_ring_there_and_back(void **state)
+static void flags_go_there_and_back(void **state)
 {
     (void)state;
     for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
@@ -138,14 +139,53 @@ static void bells_ring_there_and_back(void **state)
     }
 }
 
+/* ---- anything else ---- */
+
+static int tests_made, progress_made;
+
+static bool succeeds_at(int n)
+{
+    return ++tests_made == n;
+}
+
+static void the_loop_tests_first_and_then_makes_progress(void **state)
+{
+    (void)state;
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++)
+        for (int n = 1; n < 5; n++) {
+            tests_made = progress_made = 0;
+            SK_WAIT_UNTIL((sk_wait_mode)mode, succeeds_at(n), progress_made++);
+            assert_int_equal(tests_made, n);
+            assert_int_equal(progress_made, n - 1);
+        }
+}
+
+static void the_mode_follows_the_setting_and_the_ranks_of_the_node(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"spin", "yield", "mixed", "sleep"};
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++)
+        assert_int_equal(sk_wait_mode_of(names[mode]), mode);
+    unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    unsetenv("PMI_LOCAL_SIZE");
+    unsetenv("SLURM_NTASKS_PER_NODE");
+    setenv("MPI_LOCALNRANKS", "1", 1);
+    assert_int_equal(sk_wait_mode_of("auto"), SK_WAIT_SPIN);
+    setenv("MPI_LOCALNRANKS", "1000000", 1);
+    assert_int_equal(sk_wait_mode_of("auto"), sk_wait_mode_shared());
+    assert_int_not_equal(sk_wait_mode_shared(), SK_WAIT_SPIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_long_is_idle_from_time_to_time),
-        cmocka_unit_test(what_has_rung_is_not_waited_for),
-        cmocka_unit_test(bells_count_beyond_32_bits),
+        cmocka_unit_test(a_flag_that_is_set_is_not_waited_for),
+        cmocka_unit_test(flags_count_beyond_32_bits),
         cmocka_unit_test(who_sleeps_is_woken),
-        cmocka_unit_test(bells_ring_there_and_back),
+        cmocka_unit_test(flags_go_there_and_back),
+        cmocka_unit_test(the_loop_tests_first_and_then_makes_progress),
+        cmocka_unit_test(the_mode_follows_the_setting_and_the_ranks_of_the_node),
     };
     return RUN(tests);
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sched/sched.h"
+#include "lab/sched/inspect.h"
 
 /* A schedule with types: byte, and six bytes of data with a hole, twelve apart. */
 enum { HOLEY = 1 };

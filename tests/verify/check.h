@@ -2,6 +2,7 @@
 #ifndef VERIFY_CHECK_H
 #define VERIFY_CHECK_H
 
+#include "lab/sched/inspect.h"
 #include "world.h"
 
 typedef enum verdict { RIGHT, WRONG, DOES_NOT_FIT } verdict;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/graph/cart.h"
 #include "shade.h"
 
 const char *graph_kind_name(graph_kind kind)

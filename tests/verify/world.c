@@ -114,7 +114,7 @@ static bool room_for_ranks(world *w, int p)
                                                    .match = hook_match,
                                                    .round_over = hook_round_over,
                                                    .post = hook_post,
-                                                   .hear = hook_hear});
+                                                   .see = hook_hear});
     w->p = p;
     return w->at && w->heard && w->news && w->runs && w->local;
 }
@@ -227,7 +227,7 @@ int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t en
     int64_t n = sk_inproc_stretch(&scene_types[s.type], k, end, place);
     *place += s.off;
     if (sk_buf_is_slot(s.buf))
-        *place += w->slots + sk_inproc_slot_place(w->sc->k.machine, w->scheds, rank, s.buf);
+        *place += w->slots + sk_inproc_slot_offset(w->sc->k.machine, w->scheds, rank, s.buf);
     else
         *place += w->at[rank][s.buf];
     return n;

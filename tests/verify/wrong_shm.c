@@ -63,7 +63,7 @@ const wrong_shared wrong_shareds[] = {
      "node:1 core:4"},
     {{ALGO_OF(BCAST, "sends from a bay it has yet to wait for", send_too_early, .fits = NULL),
       {.coll = SK_BCAST, .p = 4, .root = 1, .units = 3, .room = 64},
-      "byte 0 of turn 0, which nobody wrote"},
+      "byte 0 of epoch 0, which nobody wrote"},
      "node:2 core:2"},
     {{ALGO_OF(BARRIER, "barrier in which half of the mates wait", meet_half, .fits = NULL),
       {.coll = SK_BARRIER, .p = 4, .room = 64},
@@ -75,7 +75,7 @@ const wrong_shared wrong_shareds[] = {
      "node:2 core:2"},
     {{ALGO_OF(ALLGATHER, "all write the same common bytes", same_common, .fits = NULL),
       {.coll = SK_ALLGATHER, .p = 3, .units = 3, .room = 64},
-      "both write byte 0 of turn 0"},
+      "both write byte 0 of epoch 0"},
      "node:1 core:3"},
     {{{.name = NULL}, {0}, NULL}, NULL},
 };

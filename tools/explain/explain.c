@@ -13,6 +13,7 @@
 #include "coll/algo.h"
 #include "coll/traffic.h"
 #include "commands.h"
+#include "lab/sched/inspect.h"
 #include "select/renames.h"
 #include "shm/shm.h"
 

@@ -527,7 +527,7 @@ static void shm_unexport(sk_lane *l, void *handle)
 static bool peer_readable(sk_shm_peer *p)
 {
     uint64_t found = 0;
-    sk_export_handle probe = {.at = p->inbox->probe, .pid = p->process.pid};
+    sk_export_handle probe = {.address = p->inbox->probe, .pid = p->process.pid};
     if (p->readable == SK_READ_UNTRIED) {
         bool yes = sk_cma_read(probe, 0, &found, sizeof found) == SK_OK && found == p->id;
         p->readable = yes ? SK_READ_YES : SK_READ_NO;
@@ -547,7 +547,7 @@ static int shm_read(sk_lane *l, uint32_t peer, const sk_lane_source *from, uint6
         return -EPIPE;
     if (!l->can_read || !peer_readable(p))
         return -EPERM;
-    sk_export_handle source = {.at = from->at + skip, .pid = p->process.pid};
+    sk_export_handle source = {.address = from->at + skip, .pid = p->process.pid};
     if (sk_cma_read(source, 0, to, (int64_t)len) == SK_OK)
         return 1;
     return process_ended(&p->process) ? -EPIPE : -EFAULT;

@@ -1,23 +1,10 @@
-/* cart.c: grids as graphs, and the one rule of how their edges match.
- *
- * Slot 2i is the neighbour below in dimension i, edge 2i+1 the one above. What I send down, my
- * neighbour gets from above: a block that leaves through edge k arrives in edge k^1. That matters
- * only where both neighbours of a dimension are the same rank, that is in periodic dimensions of
- * size 1 and 2; everywhere else the rank alone says which edge is meant. MPI 4.0 (section 8.6, and
- * in annex B as a correction of MPI 3.1) says it with one tag per direction. */
-#include "topo/cart.h"
+/* cart.c: see cart.h. */
+#include "lab/graph/cart.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "topo/graph.h"
-
-int sk_cart_match(int edge)
-{
-    return edge ^ 1;
-}
-
-/* The rank one step along a dimension, whose neighbouring coordinates are `stride` ranks apart. */
+/* The rank one step along a dimension in which neighbours are `stride` ranks apart. */
 static int step(int rank, int size, bool periodic, int stride, int by)
 {
     int at = rank / stride % size, to = at + by;
