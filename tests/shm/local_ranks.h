@@ -1,4 +1,4 @@
-/* local ranks.h: boards of a few local ranks in one thread, over one mapping each. */
+/* local_ranks.h: a few local ranks in one thread, over one mapping each. */
 #ifndef LOCAL_RANKS_H
 #define LOCAL_RANKS_H
 

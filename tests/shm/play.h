@@ -1,4 +1,4 @@
-/* play.h: the local ranks of a board play epochs drawn from a seed, and check all that they read. Every
+/* play.h: local ranks play epochs drawn from a seed, and check all that they read. Every
  * local rank draws the same epochs; each lags at times of its own, so any of them may be ahead. What is
  * read is checked again just before the epoch is passed: until then nobody may use its slots again.
  */
@@ -30,7 +30,7 @@ typedef enum play_kind {
 typedef struct play_epoch {
     play_kind kind;
     int64_t room;
-    uint64_t publishers;
+    uint64_t posters;
     bool together; /* though not all post */
 } play_epoch;
 
@@ -59,9 +59,9 @@ static inline play_epoch play_epoch_of(const player *y, int64_t epoch)
     t.room = room % 3 == 0 ? most : (int64_t)(room % (uint64_t)(most + 1));
     if (t.kind == PLAY_EXPORT)
         t.room = (int64_t)sizeof(sk_export_handle);
-    t.publishers = everyone;
+    t.posters = everyone;
     if (t.kind == PLAY_SOME || t.kind == PLAY_EXPORT)
-        t.publishers &= words_draw(p->seed, epoch, 4);
+        t.posters &= words_draw(p->seed, epoch, 4);
     t.together = words_draw(p->seed, epoch, 5) % 2;
     return t;
 }
@@ -83,8 +83,8 @@ static inline void play_lag(const player *y, int64_t salt)
 static inline void play_check(player *y, bool good, int local_rank, const char *what)
 {
     if (!good && y->errors++ == 0)
-        fprintf(stderr, "mate %d of %d, turn %lld: wrong %s of mate %d\n", y->me, y->p->n,
-                (long long)y->epoch, what, local_rank);
+        fprintf(stderr, "local rank %d of %d, epoch %lld: wrong %s of local rank %d\n", y->me,
+                y->p->n, (long long)y->epoch, what, local_rank);
 }
 
 /* The number of an epoch in its collective. Epochs get their place as late as that is possible. */
@@ -100,7 +100,7 @@ static inline uint32_t play_place(player *y, int64_t epoch)
 static inline void play_fill(player *y, int64_t epoch)
 {
     play_epoch t = play_epoch_of(y, epoch);
-    if (!(t.publishers >> y->me & 1))
+    if (!(t.posters >> y->me & 1))
         return;
     uint32_t k = play_place(y, epoch);
     int64_t part = t.room / y->p->n;
@@ -123,7 +123,7 @@ static inline void play_look(player *y, const play_epoch *t, uint32_t k, int loc
 {
     const char *slot = sk_shm_slot(y->b, k, local_rank);
     if (t->kind != PLAY_EXPORT) {
-        play_check(y, words_same(slot, t->room, local_rank, y->epoch), local_rank, "bay");
+        play_check(y, words_same(slot, t->room, local_rank, y->epoch), local_rank, "slot");
         return;
     }
     char copy[PLAY_BUFFER];
@@ -141,7 +141,7 @@ static inline int play_source(const player *y, const play_epoch *t, int read)
 {
     uint64_t draw = words_draw(y->p->seed, y->epoch, 100 * (y->me + 1) + read);
     int local_rank = (int)(draw % (unsigned)y->p->n);
-    return draw >> 32 & 1 && t->publishers >> local_rank & 1 ? local_rank : -1;
+    return draw >> 32 & 1 && t->posters >> local_rank & 1 ? local_rank : -1;
 }
 
 static inline void play_read_some(player *y, const play_epoch *t)
@@ -152,11 +152,11 @@ static inline void play_read_some(player *y, const play_epoch *t)
             continue;
         uint32_t k = play_place(y, y->epoch);
         if (i == 0) {
-            play_check(y, sk_shm_await(y->b, k, local_rank), local_rank, "sign");
+            play_check(y, sk_shm_await(y->b, k, local_rank), local_rank, "signature");
         } else { /* and all who post beside it */
-            while (end < y->p->n && t->publishers >> end & 1)
+            while (end < y->p->n && t->posters >> end & 1)
                 end++;
-            play_check(y, sk_shm_await_range(y->b, k, local_rank, end), local_rank, "sign");
+            play_check(y, sk_shm_await_range(y->b, k, local_rank, end), local_rank, "signature");
             play_look(y, t, k, end - 1);
         }
         play_look(y, t, k, local_rank);
@@ -176,7 +176,7 @@ static inline void play_join(player *y, const play_epoch *t, uint32_t k)
     int n = y->p->n;
     char *common = sk_shm_slot(y->b, k, n);
     if (!sk_shm_cores_shared(y->b)) {
-        play_check(y, sk_shm_await_range(y->b, k, 0, n), n, "sign");
+        play_check(y, sk_shm_await_range(y->b, k, 0, n), n, "signature");
         return;
     }
     if (sk_shm_was_last(y->b, k)) {
@@ -199,7 +199,7 @@ static inline void play_read(player *y, const play_epoch *t)
     if (t->kind == PLAY_JOIN)
         play_join(y, t, k);
     else
-        play_check(y, sk_shm_await_range(y->b, k, 0, y->p->n), y->p->n, "sign");
+        play_check(y, sk_shm_await_range(y->b, k, 0, y->p->n), y->p->n, "signature");
     if (t->kind == PLAY_COMMON)
         play_read_common(y, t, k);
     /* A join is announced, so that only who was last has the others' slots before it. */
@@ -219,7 +219,7 @@ static inline void play_empty(player *y)
         play_look(y, &t, play_place(y, y->epoch), local_rank);
     uint32_t k = play_place(y, y->epoch);
     sk_shm_release(y->b, k + 1);
-    if (t.kind == PLAY_EXPORT && t.publishers >> y->me & 1) {
+    if (t.kind == PLAY_EXPORT && t.posters >> y->me & 1) {
         sk_shm_quiesce(y->b, k);
         memset(y->buffer[y->epoch % 2], 0xee, PLAY_BUFFER);
     }

@@ -1,9 +1,9 @@
 #!/bin/bash
-# run.sh BUILD: node mates that are processes, at full speed, and that are threads, under the thread
+# run.sh BUILD: local ranks that are processes, at full speed, and that are threads, under the thread
 # sanitizer. One line per test: ok NAME, FAIL NAME: why, skip NAME: why.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD}" && pwd) || exit 2
-out=$build/tests-board
+out=$build/tests-shm
 mkdir -p "$out" || exit 2
 cd "$here/../.." || exit 2
 

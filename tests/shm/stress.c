@@ -1,5 +1,5 @@
 /* stress.c [SECONDS]: two processes exchange epochs as fast as they can and check every word, in
- * slots that come with their bell and in slots on lines of their own. On machines that order memory
+ * slots in the line of their flag and in slots on lines of their own. On machines that order memory
  * weakly, this is where an order that is missing shows. One line per case, with the rate. */
 #include <signal.h>
 #include <stdio.h>
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
             printf("FAIL stress_%s: read what was not written, or ended early\n", trials[i].name);
             failed = 1;
         } else
-            printf("ok stress_%s (%lld turns, %.0f ns each)\n", trials[i].name, (long long)epochs,
+            printf("ok stress_%s (%lld epochs, %.0f ns each)\n", trials[i].name, (long long)epochs,
                    (now() - start) / (double)epochs * 1e9);
     }
     return failed;

@@ -1,9 +1,9 @@
 #!/bin/bash
-# tsan.sh BUILD: the tests of boards whose mates are threads, under the thread sanitizer, which takes
+# tsan.sh BUILD: the tests of local ranks that are threads, under the thread sanitizer, which takes
 # every order of memory that is missing for a failure, whether it does harm here or not.
 build=$(cd "${1:?usage: tsan.sh BUILD}" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
-out=$build/tests-board
+out=$build/tests-shm
 mkdir -p "$out" || exit 2
 log=$out/tsan.log
 race=66 # the status of a program in which it found one

@@ -14,7 +14,7 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
         assert_int_equal((uintptr_t)p % 16, 0);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(p[i], 0);
-        memset(p, 0x5a, n); /* would show in a later piece that is not apart */
+        memset(p, 0x5a, n); /* would show in a later block that overlaps */
     }
     sk_arena_free(a);
 }

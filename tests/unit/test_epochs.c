@@ -235,14 +235,14 @@ static void posted_twice(sk_sched *s)
     sk_post(s, t);
 }
 
-static void written_in_the_round_of_publishing(sk_sched *s)
+static void written_in_the_round_of_posting(sk_sched *s)
 {
     int t = sk_epoch(s, 64, false);
     sk_copy(s, mine(8), sk_slot(t, 0, 8));
     sk_post(s, t);
 }
 
-static void received_after_publishing(sk_sched *s)
+static void received_after_posting(sk_sched *s)
 {
     int t = sk_epoch(s, 64, false);
     sk_post(s, t);
@@ -436,8 +436,8 @@ static void broken_rules_are_refused(void **state)
                                        typed_beyond_the_room,
                                        unknown_kind_of_slot,
                                        posted_twice,
-                                       written_in_the_round_of_publishing,
-                                       received_after_publishing,
+                                       written_in_the_round_of_posting,
+                                       received_after_posting,
                                        all_without_mine,
                                        common_of_a_epoch_that_not_all_post,
                                        join_of_a_epoch_that_not_all_post,

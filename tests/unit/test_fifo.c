@@ -1,4 +1,4 @@
-/* Messages between local ranks of a board: local ranks in one thread, where one message at a time can be over
+/* Messages between local ranks: in one thread, where one message at a time can be over
  * before its receiver comes, and local ranks that are threads. */
 #include "unit.h"
 
@@ -22,14 +22,14 @@ typedef struct team {
     int n;
 } team;
 
-static team team_new(int n, int64_t piece)
+static team team_new(int n, int64_t chunk)
 {
-    size_t bytes = (sk_fifos_bytes(n, piece) + 63) / 64 * 64;
+    size_t bytes = (sk_fifos_bytes(n, chunk) + 63) / 64 * 64;
     team t = {.mem = aligned_alloc(64, bytes), .n = n};
     assert_non_null(t.mem);
     memset(t.mem, 0, bytes);
     for (int i = 0; i < n; i++) {
-        t.x[i] = sk_fifos_new(t.mem, n, i, piece);
+        t.x[i] = sk_fifos_new(t.mem, n, i, chunk);
         assert_non_null(t.x[i]);
     }
     return t;
@@ -89,7 +89,7 @@ static void a_message_of_another_length_is_told(void **state)
     }
 }
 
-static void pieces_may_be_as_short_as_a_cache_line(void **state)
+static void chunks_may_be_as_short_as_a_cache_line(void **state)
 {
     (void)state;
     for (int n = 1; n <= 300; n *= 7)
@@ -106,7 +106,7 @@ static void pieces_may_be_as_short_as_a_cache_line(void **state)
     team_free(&t);
 }
 
-/* While the sender waits its local rank comes, and gets all at once: of pieces it would get some, and
+/* While the sender waits its local rank comes, and gets all at once: of chunks it would get some, and
  * wait for ever. */
 static struct {
     team t;
@@ -239,7 +239,7 @@ static void threads_that_sleep_get_their_messages(void **state)
     play_as(SK_WAIT_SLEEP, false);
 }
 
-/* Some of it in pieces, some in place. */
+/* Some of it in chunks, some in place. */
 static void threads_read_what_one_of_them_sends(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_that_fits_into_the_stock_need_not_be_received_yet),
         cmocka_unit_test(a_message_of_another_length_is_told),
-        cmocka_unit_test(pieces_may_be_as_short_as_a_cache_line),
+        cmocka_unit_test(chunks_may_be_as_short_as_a_cache_line),
         cmocka_unit_test(what_would_flood_the_caches_is_read_in_place),
         cmocka_unit_test(threads_that_spin_get_their_messages),
         cmocka_unit_test(threads_that_yield_get_their_messages),

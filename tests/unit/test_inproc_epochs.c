@@ -288,7 +288,7 @@ static void a_message_that_is_intra_to_one_end_only_is_an_error(void **state)
     epoch_of_all(w, 8, false);
     sk_send_intra(w->s[0], bytes_of(SK_SEND, 0, 4), 2);
     sk_recv(w->s[2], bytes_of(SK_RECV, 0, 4), 0);
-    complains(w, SK_WIRE, "from rank 0 to rank 2 is near to one of them");
+    complains(w, SK_WIRE, "from rank 0 to rank 2 is through shared memory at one end only");
 }
 
 static void waiting_for_what_is_never_posted_is_a_deadlock(void **state)

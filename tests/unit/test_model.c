@@ -31,7 +31,7 @@ static void near_to(double got, double want)
 static void a_text_sets_what_it_names(void **state)
 {
     (void)state;
-    sk_model m = model("socket:0.3us,10GB node:500ns,8.5MB net:.002ms,12KB epoch:1s");
+    sk_model m = model("socket:0.3us,10GB node:500ns,8.5MB net:.002ms,12KB stage:1s");
     near_to(m.alpha[SK_SOCKET], 0.3e-6);
     near_to(m.beta[SK_SOCKET], 1e-10);
     near_to(m.alpha[SK_NODE], 0.5e-6);

@@ -87,13 +87,13 @@ static void *do_slot(sk_wire *w, uint32_t buf, int owner)
 
 static void do_post(sk_wire *w, uint32_t epoch)
 {
-    note(w, "publish", (int)epoch);
+    note(w, "post", (int)epoch);
 }
 
 static void do_export(sk_wire *w, sk_part what, void *place)
 {
     (void)place;
-    note(w, "expose", (int)what.len);
+    note(w, "export", (int)what.len);
 }
 
 static sk_status do_await(sk_wire *w, uint32_t epoch, int lo, int hi, bool block)
@@ -144,13 +144,13 @@ static sk_status do_quiesce(sk_wire *w, uint32_t epoch, bool block)
 {
     if (patient(w, block))
         return SK_AGAIN;
-    note(w, "settle", (int)epoch);
+    note(w, "quiesce", (int)epoch);
     return SK_OK;
 }
 
 static void do_release(sk_wire *w, uint32_t epochs)
 {
-    note(w, "pass", (int)epochs);
+    note(w, "release", (int)epochs);
 }
 
 static const sk_wire_ops ops = {.send = do_send,
@@ -214,9 +214,9 @@ static sk_sched *many_steps(void)
     return s;
 }
 
-static const char all_of_it[] = "open0 copy4 expose30 "
-                                "publish0 send3 rank2 copy3 rank2 read5 await0 to2 fold2 finish0 "
-                                "pass1 open1 publish1 settle0 join1 await0 to3 pass2 ";
+static const char all_of_it[] = "open0 copy4 export30 "
+                                "post0 send3 rank2 copy3 rank2 read5 await0 to2 fold2 finish0 "
+                                "release1 open1 post1 quiesce0 join1 await0 to3 release2 ";
 
 static void poll_goes_on_at_the_step_that_was_not_ready(void **state)
 {
@@ -285,7 +285,7 @@ static void spans_in_slots_get_their_addresses_from_the_wire(void **state)
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, recv, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_OK);
-    assert_string_equal(n.text, "open0 publish0 await0 to-1 copy4 await0 to2 fold2 pass1 ");
+    assert_string_equal(n.text, "open0 post0 await0 to-1 copy4 await0 to2 fold2 release1 ");
     assert_ptr_equal(n.copied_from, n.common + 7);
     assert_ptr_equal(n.copied_to, recv + 3);
     assert_int_equal((intptr_t)n.folded.at, 5); /* the same in all slots */
@@ -300,9 +300,9 @@ static void an_error_skips_the_step_and_the_run_goes_on(void **state)
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_WIRE);
-    assert_string_equal(n.text, "open0 copy4 expose30 "
-                                "publish0 send3 rank2 rank2 await0 to2 finish0 "
-                                "pass1 open1 publish1 settle0 join1 await0 to3 pass2 ");
+    assert_string_equal(n.text, "open0 copy4 export30 "
+                                "post0 send3 rank2 rank2 await0 to2 finish0 "
+                                "release1 open1 post1 quiesce0 join1 await0 to3 release2 ");
     sk_sched_free(s);
 }
 
@@ -314,9 +314,9 @@ static void a_wire_without_such_a_slot_gets_no_bytes(void **state)
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_WIRE);
-    assert_non_null(strstr(n.text, "publish0"));
-    assert_non_null(strstr(n.text, "pass2"));
-    assert_null(strstr(n.text, "expose"));
+    assert_non_null(strstr(n.text, "post0"));
+    assert_non_null(strstr(n.text, "release2"));
+    assert_null(strstr(n.text, "export"));
     assert_null(strstr(n.text, "read"));
     sk_sched_free(s);
 }
@@ -335,7 +335,7 @@ static void a_round_of_one_message_is_an_exchange_with_epochs_too(void **state)
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_OK);
-    assert_string_equal(n.text, "open0 publish0 pass1 out1 in2 ");
+    assert_string_equal(n.text, "open0 post0 release1 out1 in2 ");
     sk_sched_free(s);
 }
 
@@ -357,9 +357,9 @@ static void intra_messages_have_operations_of_their_own(void **state)
         sk_run r;
         sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
         assert_int_equal(sk_run_wait(&r), bad ? SK_TRUNCATE : SK_OK);
-        assert_string_equal(n.text, bad ? "pour1 rank2 over0 finish0 pass1 "
+        assert_string_equal(n.text, bad ? "pour1 rank2 over0 finish0 release1 "
                                           "draw2 send3 over0 finish0 out4 in-1 "
-                                        : "pour1 rank2 copy3 over0 finish0 pass1 "
+                                        : "pour1 rank2 copy3 over0 finish0 release1 "
                                           "draw2 send3 over0 finish0 out4 in-1 ");
     }
     notes none = {.wire.ops = &ops};
@@ -391,7 +391,7 @@ static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functi
         else
             while (sk_run_poll(&r) == SK_AGAIN)
                 assert_false(n.blocked);
-        assert_string_equal(n.text, "open0 copy4 publish0 rank2 copy3 pass1 ");
+        assert_string_equal(n.text, "open0 copy4 post0 rank2 copy3 release1 ");
     }
     sk_sched_free(s);
 }
@@ -407,7 +407,7 @@ static void epochs_that_this_rank_has_no_part_in_are_released(void **state)
     sk_run r;
     sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
     assert_int_equal(sk_run_wait(&r), SK_OK);
-    assert_string_equal(n.text, "pass2 ");
+    assert_string_equal(n.text, "release2 ");
     sk_sched_free(s);
 }
 

@@ -157,7 +157,7 @@ static void a_frozen_schedule_takes_no_more_steps(void **state)
     sk_sched_free(s);
 }
 
-static void scratch_pieces_are_apart_and_aligned(void **state)
+static void scratch_blocks_are_apart_and_aligned(void **state)
 {
     (void)state;
     sk_sched *s = unit_sched();
@@ -273,7 +273,7 @@ int main(void)
         cmocka_unit_test(bad_steps_are_refused),
         cmocka_unit_test(scratch_that_cannot_be_is_too_big),
         cmocka_unit_test(a_frozen_schedule_takes_no_more_steps),
-        cmocka_unit_test(scratch_pieces_are_apart_and_aligned),
+        cmocka_unit_test(scratch_blocks_are_apart_and_aligned),
         cmocka_unit_test(many_steps_keep_their_order),
         cmocka_unit_test(count_adds_up_messages_and_bytes),
         cmocka_unit_test(print_shows_every_step),

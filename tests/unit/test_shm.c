@@ -1,4 +1,4 @@
-/* The memory of a board, and who is last to post: several local ranks in one thread. */
+/* The layout of the memory, and which rank is last to post: several local ranks in one thread. */
 #include "unit.h"
 
 #include <string.h>

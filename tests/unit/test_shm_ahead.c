@@ -1,4 +1,4 @@
-/* How far a local rank of a board runs ahead, and what it waits for then: two local ranks in one thread, where
+/* How far a local rank runs ahead, and what it waits for then: two local ranks in one thread, where
  * the `idle` of the one that waits plays the other. */
 #include "unit.h"
 
@@ -8,7 +8,7 @@
 
 static struct { /* what `idle` does, and how often it was asked */
     local_ranks *s;
-    uint32_t release; /* epochs that local rank 1 passes, then: one more every time */
+    uint32_t release; /* epochs that local rank 1 releases: one more every time */
     int asked;
 } lazy;
 
@@ -42,7 +42,7 @@ static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
             fail_msg("byte %lld of epoch %u", (long long)i, epoch);
 }
 
-/* Until it has to wait for the first epoch to be passed, or, if it could run far, until half of the
+/* Until it has to wait for the first epoch to be released, or, if it could run far, until half of the
  * slots are free. All it has posted is there then, and the
  * epoch that had to wait does no harm to the others. How many these were. */
 static uint32_t run_ahead(int64_t room, sk_wait_mode mode)
@@ -64,7 +64,7 @@ static uint32_t run_ahead(int64_t room, sk_wait_mode mode)
     if (ahead < SK_SHM_AHEAD) /* else the epoch that waits has the place of epoch 0 */
         check_shared(s.b[1], 0, room);
     share(s.b[0], ahead, room);
-    for (uint32_t t = (uint32_t)lazy.asked; t <= ahead; t++) { /* those it has not passed */
+    for (uint32_t t = (uint32_t)lazy.asked; t <= ahead; t++) { /* those it has not released */
         sk_shm_epoch(s.b[1], room, false, false);
         check_shared(s.b[1], t, room);
     }
@@ -84,7 +84,7 @@ static void a_local_rank_runs_ahead_until_there_is_no_slot_left(void **state)
         }
 }
 
-static void publishing_alone_waits_for_the_line_as_well(void **state)
+static void posting_alone_waits_for_the_line_as_well(void **state)
 {
     (void)state;
     local_ranks s =
@@ -100,7 +100,7 @@ static void publishing_alone_waits_for_the_line_as_well(void **state)
     local_ranks_free(&s);
 }
 
-static void settling_waits_for_the_others_only(void **state)
+static void quiescing_waits_for_the_others_only(void **state)
 {
     (void)state;
     local_ranks s =
@@ -122,8 +122,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_local_rank_runs_ahead_until_there_is_no_slot_left),
-        cmocka_unit_test(publishing_alone_waits_for_the_line_as_well),
-        cmocka_unit_test(settling_waits_for_the_others_only),
+        cmocka_unit_test(posting_alone_waits_for_the_line_as_well),
+        cmocka_unit_test(quiescing_waits_for_the_others_only),
     };
     return RUN(tests);
 }

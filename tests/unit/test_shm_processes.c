@@ -1,4 +1,4 @@
-/* Local ranks of a board that are processes, and what is left when one of them is killed. */
+/* Local ranks that are processes, and what is left when one of them is killed. */
 #include "unit.h"
 
 #include <dirent.h>
@@ -166,7 +166,7 @@ static void a_killed_local_rank_leaves_nothing_behind(void **state)
     }
 }
 
-static void many_boards_come_and_go(void **state)
+static void many_segments_come_and_go(void **state)
 {
     (void)state;
     int fds = entries("/proc/self/fd", "");
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(processes_that_yield_read_what_was_posted),
         cmocka_unit_test(processes_that_sleep_read_what_was_posted),
         cmocka_unit_test(a_killed_local_rank_leaves_nothing_behind),
-        cmocka_unit_test(many_boards_come_and_go),
+        cmocka_unit_test(many_segments_come_and_go),
     };
     return RUN(tests);
 }

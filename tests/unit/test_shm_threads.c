@@ -1,4 +1,4 @@
-/* Local ranks of a board that are threads: over one mapping, so that a sanitizer of threads sees what
+/* Local ranks that are threads: over one mapping, so that the thread sanitizer sees what
  * they share, and over one each, as processes have. */
 #include "unit.h"
 
@@ -28,8 +28,8 @@ static void *run_local_rank(void *arg)
     return NULL;
 }
 
-/* Every board unmaps its memory, the same for all where they share it: so it is there again. */
-static void free_boards(local_rank *local_ranks, int n, void *shared, size_t bytes)
+/* Each sk_shm unmaps its memory. Where they share one mapping it must be mapped again. */
+static void free_shms(local_rank *local_ranks, int n, void *shared, size_t bytes)
 {
     for (int i = 0; i < n; i++) {
         if (shared && i > 0)
@@ -41,7 +41,7 @@ static void free_boards(local_rank *local_ranks, int n, void *shared, size_t byt
     }
 }
 
-/* The memory of the smallest board, or the largest. */
+/* The smallest memory, or the largest. */
 static size_t bytes_for(int n, bool small)
 {
     int64_t room;
@@ -74,7 +74,7 @@ static void play_in_threads(const play *p, bool small, bool share)
         pthread_join(local_ranks[i].thread, NULL);
         errors += local_ranks[i].errors;
     }
-    free_boards(local_ranks, p->n, share ? mem : NULL, bytes);
+    free_shms(local_ranks, p->n, share ? mem : NULL, bytes);
     assert_int_equal(errors, 0);
 }
 
