@@ -133,13 +133,13 @@ int sk_launcher_option(sk_launcher_kind kind, char *const *v, int n, bool *known
     const char *word = v[0];
     if (word[0] != '-' || !word[1])
         return 0;
-    bool letter = word[1] != '-';
-    word += letter ? 1 : 2;
+    bool short_name = word[1] != '-';
+    word += short_name ? 1 : 2;
     bool attached = strchr(word, '=') != NULL;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     int args = 0;
     bool listed = true;
-    if (letter && *t->letters) {
+    if (short_name && *t->letters) {
         args = strchr(t->letters, *word) && !word[1];
         listed = args || strchr(t->letters, *word) || sk_listed(t->none, name);
     } else if (sk_listed(t->two, name)) {

@@ -1,5 +1,7 @@
 /* plan.c: find the launcher and the programs of a command, check that they can run under Skein, and
  * write the new command line. Each refusal is one message that says what to do. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +11,17 @@
 #include "run/file.h"
 #include "run/program.h"
 #include "run/run.h"
+
+int sk_refuse(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("skein run: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return SK_RUN_REFUSED;
+}
 
 /* The program: does it use an MPI, and which one? */
 
@@ -329,7 +342,8 @@ static int check_sections(sk_arena *a, const sk_launch_line *l, sk_flavour launc
     return SK_RUN_OK;
 }
 
-static sk_flavour serves(sk_launcher_kind kind)
+/* The MPI whose programs a launcher starts; SK_MPI_NONE: of any. */
+static sk_flavour mpi_of_launcher(sk_launcher_kind kind)
 {
     return kind == SK_LAUNCHER_OPENMPI ? SK_MPI_OPENMPI
            : kind == SK_LAUNCHER_HYDRA ? SK_MPI_MPICH
@@ -365,7 +379,8 @@ static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, i
         l.kind = mpi == SK_MPI_MPICH ? SK_LAUNCHER_HYDRA : SK_LAUNCHER_OPENMPI;
     l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
     l.sections = sections;
-    if (check_sections(a, &l, known ? serves(l.kind) : SK_MPI_NONE, o->mpi, &mpi, &p) != SK_RUN_OK)
+    if (check_sections(a, &l, known ? mpi_of_launcher(l.kind) : SK_MPI_NONE, o->mpi, &mpi, &p) !=
+        SK_RUN_OK)
         return SK_RUN_REFUSED;
     if (!known && mpi == SK_MPI_MPICH) { /* an unknown launcher is that of its program */
         l.kind = SK_LAUNCHER_HYDRA;

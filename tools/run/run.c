@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,17 +27,6 @@ const struct argp_option sk_run_option_table[] = {
     {"lib", LIB, "DIR", 0, "take Skein's libraries from DIR", 0},
     {"dry-run", DRY_RUN, NULL, 0, "print the command that would be run", 0},
     {0}};
-
-int sk_refuse(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("skein run: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return SK_RUN_REFUSED;
-}
 
 int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out)
 {
