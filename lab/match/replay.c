@@ -86,7 +86,7 @@ static inline void note_partner(sk_replay *p, uint32_t id, const sk_match_item *
 /* Runs one operation; returns its result as a number. */
 static inline uint64_t replay_op(sk_replay *p, sk_matcher *m, const sk_trace_record *r)
 {
-    sk_match_item peek = {0}, *found = NULL, *item;
+    sk_match_item like = {0}, *found = NULL, *item;
     switch (r->op) {
     case SK_TRACE_POST:
         item = &p->items[p->index[r->id]];
@@ -100,9 +100,9 @@ static inline uint64_t replay_op(sk_replay *p, sk_matcher *m, const sk_trace_rec
         found = sk_matcher_deliver(m, item);
         note_partner(p, r->id, found);
         break;
-    case SK_TRACE_PEEK:
-        fill_item(&peek, r);
-        found = sk_matcher_peek(m, &peek);
+    case SK_TRACE_PROBE:
+        fill_item(&like, r);
+        found = sk_matcher_probe(m, &like);
         break;
     case SK_TRACE_CLAIM:
         sk_matcher_claim(m, &p->items[p->index[r->id]]);
@@ -134,7 +134,7 @@ replay_all(sk_replay *p, sk_matcher *m, double limit, sk_replay_result *out)
     out->result = sum;
 }
 
-/* Computed from the items added, removed and left: found searches include those of peeks. */
+/* Computed from the items added, removed and left: found searches include those of probes. */
 static uint64_t count_matches(const sk_replay *p, const sk_replay_result *r)
 {
     uint64_t n[SK_TRACE_NOPS] = {0}, left = 0;

@@ -13,7 +13,7 @@ typedef struct sk_replay_result {
     bool complete;    /* false: stopped at the limit; the rest is about the part that was run */
     double seconds;   /* including the initialisation of the items */
     uint64_t ops;     /* operations run */
-    uint64_t matches; /* pairs that have matched, and messages claimed after a peek */
+    uint64_t matches; /* pairs that have matched, and messages claimed after a probe */
     uint64_t result;  /* checksum of what the operations returned: equal for equal matches, if both
                          runs are complete and both before or both after sk_replay_reuse_items */
     sk_match_stats stats;

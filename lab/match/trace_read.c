@@ -61,7 +61,7 @@ static bool parse_count(const char *text, uint32_t *out)
 
 static const char *op_name(sk_trace_op op)
 {
-    static const char *const names[SK_TRACE_NOPS] = {"post", "deliver", "peek", "claim", "cancel"};
+    static const char *const names[SK_TRACE_NOPS] = {"post", "deliver", "probe", "claim", "cancel"};
     return names[op];
 }
 
@@ -90,7 +90,7 @@ static sk_status read_head(const trace_reader *r, uint32_t *nranks)
 /* What is wrong with the fields of a receive or a message, or NULL. */
 static const char *bad_item(const sk_trace_record *t)
 {
-    bool receive = t->op == SK_TRACE_POST || t->op == SK_TRACE_PEEK;
+    bool receive = t->op == SK_TRACE_POST || t->op == SK_TRACE_PROBE;
     if (t->source == SK_ANY_SOURCE && !receive)
         return "a message has a source";
     if (t->source != SK_ANY_SOURCE && t->source >= SK_TRACE_MAX_SOURCES)
@@ -118,7 +118,7 @@ static const char *check(trace_reader *r, const sk_trace_record *t)
             return "the queue cannot be that deep";
         r->sides[r->nitems++] = t->op == SK_TRACE_POST ? SK_POSTED : SK_UNEXPECTED;
         return bad_item(t);
-    case SK_TRACE_PEEK:
+    case SK_TRACE_PROBE:
         return t->depth > r->nitems ? "the queue cannot be that deep" : bad_item(t);
     case SK_TRACE_CLAIM:
     case SK_TRACE_CANCEL:

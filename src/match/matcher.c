@@ -31,7 +31,8 @@ typedef struct matcher_side {
 /* What the searches of one kind in one queue did. */
 typedef struct search_counts {
     uint64_t searches, traversed, found;
-    uint64_t missed; /* peeks that found nothing; every other search without a match adds an item */
+    uint64_t
+        missed; /* probes that found nothing; every other search without a match adds an item */
 } search_counts;
 
 struct sk_matcher {
@@ -90,7 +91,7 @@ static void record(sk_matcher *m, const sk_match_item *item, sk_match_side searc
         .source = item->source,
         .nranks = item->nranks,
         .call = item->call,
-        .id = op == SK_TRACE_PEEK ? 0 : (uint32_t)(fresh ? m->next_seq : item->seq),
+        .id = op == SK_TRACE_PROBE ? 0 : (uint32_t)(fresh ? m->next_seq : item->seq),
         .kind = item->kind,
         .size = item->size,
         .op = (uint8_t)op,
@@ -310,10 +311,10 @@ void sk_matcher_prefetch(sk_matcher *m, const sk_match_item *msg)
         m->engine->prefetch(m->self, msg);
 }
 
-sk_match_item *sk_matcher_peek(sk_matcher *m, const sk_match_item *recv)
+sk_match_item *sk_matcher_probe(sk_matcher *m, const sk_match_item *recv)
 {
     matcher_lock(m);
-    record(m, recv, SK_UNEXPECTED, SK_TRACE_PEEK);
+    record(m, recv, SK_UNEXPECTED, SK_TRACE_PROBE);
     sk_match_item *found =
         side_find(m, recv, SK_UNEXPECTED, m->side[SK_UNEXPECTED].in_engine, false);
     if (!found)

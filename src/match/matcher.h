@@ -95,9 +95,9 @@ sk_match_item *sk_matcher_deliver(sk_matcher *m, sk_match_item *msg);
 void sk_matcher_prefetch(sk_matcher *m, const sk_match_item *msg);
 /* Returns the oldest message that the receive would get. The message stays queued, and `recv` is
  * not kept. */
-sk_match_item *sk_matcher_peek(sk_matcher *m, const sk_match_item *recv);
-/* Removes a message that sk_matcher_peek has found from its queue. If other threads post in
- * between, the caller must lock peek and claim together, or the message may be gone. */
+sk_match_item *sk_matcher_probe(sk_matcher *m, const sk_match_item *recv);
+/* Removes a message that sk_matcher_probe has found from its queue. If other threads post in
+ * between, the caller must lock probe and claim together, or the message may be gone. */
 void sk_matcher_claim(sk_matcher *m, sk_match_item *msg);
 /* Removes a posted receive from its queue. False: it is not queued, because it has matched. */
 bool sk_matcher_cancel(sk_matcher *m, sk_match_item *recv);

@@ -24,7 +24,7 @@ enum { SK_TRACE_HEAD = 64 }; /* bytes of the first line */
 typedef enum sk_trace_op {
     SK_TRACE_POST,
     SK_TRACE_DELIVER,
-    SK_TRACE_PEEK,
+    SK_TRACE_PROBE,
     SK_TRACE_CLAIM,
     SK_TRACE_CANCEL,
     SK_TRACE_NOPS

@@ -112,11 +112,11 @@ static inline int engine_set_match(engine_set *w, const sk_match_item *like, sk_
 }
 
 /* Returns the number of the message found; `claim` removes it from its queue. */
-static inline int engine_set_peek(engine_set *w, const sk_match_item *recv, bool claim)
+static inline int engine_set_probe(engine_set *w, const sk_match_item *recv, bool claim)
 {
     int all = SET_NONE;
     for (int e = 0; e < w->nengines; e++)
-        all = engine_set_compare(w, e, sk_matcher_peek(w->matcher[e], recv), all, "peek", recv);
+        all = engine_set_compare(w, e, sk_matcher_probe(w->matcher[e], recv), all, "probe", recv);
     if (all >= 0 && claim) {
         for (int e = 0; e < w->nengines; e++)
             sk_matcher_claim(w->matcher[e], &w->items[e][all]);

@@ -50,9 +50,9 @@ static int step(engine_set *w, const uint8_t *b)
     sk_match_item recv = recv_of(b);
     switch (b[0] & 15) {
     case 0:
-        return engine_set_peek(w, &recv, false);
+        return engine_set_probe(w, &recv, false);
     case 1:
-        return engine_set_peek(w, &recv, true);
+        return engine_set_probe(w, &recv, true);
     case 2:
     case 3:
         return engine_set_cancel(w, (b[1] << 1 | (b[0] >> 4 & 1)) % ITEMS);

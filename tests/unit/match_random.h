@@ -90,9 +90,9 @@ static inline int some_other(engine_set *w, const op_mix *p, uint64_t *r)
     sk_match_item recv = some_recv(p, r);
     switch (next_random(r) % 3) {
     case 0:
-        return engine_set_peek(w, &recv, false);
+        return engine_set_probe(w, &recv, false);
     case 1:
-        return engine_set_peek(w, &recv, true);
+        return engine_set_probe(w, &recv, true);
     default:
         return engine_set_cancel(w, (int)(next_random(r) % (uint64_t)w->nitems));
     }

@@ -115,8 +115,8 @@ static void more_queues_make_a_level_and_fewer_do_not(void **state)
     harness_free(r);
 }
 
-/* A receive left in each of these queues is found in the order of posting, though the profiling queue
- * is searched first. */
+/* A receive left in each of these queues is found in the order of posting, though the profiling
+ * queue is searched first. */
 static void oldest_wins_across_levels_and_the_profiling_queue(void **state)
 {
     (void)state;

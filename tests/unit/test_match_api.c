@@ -1,5 +1,5 @@
-/* test_match_api.c: the interface of the matcher beside the matches: names, counts, and the constant
- * cost of the engine `flat`. */
+/* test_match_api.c: the interface of the matcher beside the matches: names, counts, and the
+ * constant cost of the engine `flat`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +53,8 @@ static void searches_finds_and_lengths_are_counted(void **state)
             assert_null(sk_matcher_post(m, &recv[i]));
         assert_ptr_equal(sk_matcher_deliver(m, &msg[0]), &recv[1]);
         assert_null(sk_matcher_deliver(m, &msg[1]));
-        assert_null(sk_matcher_peek(m, &recv[1]));
-        assert_ptr_equal(sk_matcher_peek(m, &msg[1]), &msg[1]);
+        assert_null(sk_matcher_probe(m, &recv[1]));
+        assert_ptr_equal(sk_matcher_probe(m, &msg[1]), &msg[1]);
         assert_true(sk_matcher_cancel(m, &recv[0]));
         assert_false(sk_matcher_cancel(m, &recv[0]));
         assert_false(sk_matcher_cancel(m, &recv[1]));

@@ -9,7 +9,7 @@
 #include "file.h"
 #include "lab/match/trace_read.h"
 
-/* A receive, a message, a peek, a claim and a cancel. */
+/* A receive, a message, a probe, a claim and a cancel. */
 static void sound(sk_trace_record *r)
 {
     r[0] = (sk_trace_record){.tag = 7, .ignore = UINT64_C(3) << 32, .source = SK_ANY_SOURCE};
@@ -19,7 +19,7 @@ static void sound(sk_trace_record *r)
     r[1].kind = 4;
     r[1].size = 17;
     r[1].depth = 1;
-    r[2] = (sk_trace_record){.tag = 8, .ignore = UINT64_MAX, .op = SK_TRACE_PEEK, .depth = 1};
+    r[2] = (sk_trace_record){.tag = 8, .ignore = UINT64_MAX, .op = SK_TRACE_PROBE, .depth = 1};
     r[3] = (sk_trace_record){.id = 1, .op = SK_TRACE_CLAIM, .depth = 1};
     r[4] = (sk_trace_record){.id = 0, .op = SK_TRACE_CANCEL, .depth = 1};
 }
@@ -125,7 +125,7 @@ static void a_matcher_records_what_it_was_asked(void **state)
     assert_null(sk_matcher_post(m, &twin));
     assert_ptr_equal(sk_matcher_deliver(m, &msg), &recv);
     assert_null(sk_matcher_deliver(m, &other));
-    assert_ptr_equal(sk_matcher_peek(m, &other), &other);
+    assert_ptr_equal(sk_matcher_probe(m, &other), &other);
     sk_matcher_claim(m, &other);
     assert_true(sk_matcher_cancel(m, &twin));
     assert_false(sk_matcher_cancel(m, &recv));
@@ -136,8 +136,8 @@ static void a_matcher_records_what_it_was_asked(void **state)
         uint8_t op;
         uint32_t id, depth;
         uint64_t tag;
-    } want[] = {{SK_TRACE_POST, 0, 0, 1},    {SK_TRACE_POST, 1, 0, 1}, {SK_TRACE_DELIVER, 2, 2, 1},
-                {SK_TRACE_DELIVER, 3, 1, 5}, {SK_TRACE_PEEK, 0, 1, 5}, {SK_TRACE_CLAIM, 3, 1, 5},
+    } want[] = {{SK_TRACE_POST, 0, 0, 1},    {SK_TRACE_POST, 1, 0, 1},  {SK_TRACE_DELIVER, 2, 2, 1},
+                {SK_TRACE_DELIVER, 3, 1, 5}, {SK_TRACE_PROBE, 0, 1, 5}, {SK_TRACE_CLAIM, 3, 1, 5},
                 {SK_TRACE_CANCEL, 1, 1, 1}};
     char err[256] = "";
     uint32_t ranks;
@@ -252,10 +252,10 @@ static void bad_records_are_refused(void **state)
     spoil(f, 0, odd_id, "record 0 (post): its item is not the next one");
     spoil(f, 1, odd_id, "record 1 (deliver): its item is not the next one");
     spoil(f, 1, deep, "record 1 (deliver): the queue cannot be that deep");
-    spoil(f, 2, deep, "record 2 (peek): the queue cannot be that deep");
+    spoil(f, 2, deep, "record 2 (probe): the queue cannot be that deep");
     spoil(f, 0, far_source, "record 0 (post): the source is out of range");
     spoil(f, 1, any_source, "record 1 (deliver): a message has a source");
-    spoil(f, 2, odd_kind, "record 2 (peek): the kind is out of range");
+    spoil(f, 2, odd_kind, "record 2 (probe): the kind is out of range");
     spoil(f, 1, any_kind, "record 1 (deliver): a message has a kind");
     spoil(f, 1, mask, "record 1 (deliver): a message ignores no bits of its tag");
     spoil(f, 0, huge, "record 0 (post): the size class is above 64");

@@ -131,7 +131,7 @@ int sk_tagged_probe(sk_endpoint *ep, const sk_tagged_call *c)
     if (own)
         sk_kind_accept(&ep->kinds);
     sk_endpoint_progress(ep); /* a caller that probes in a loop must see what arrives */
-    sk_msg *m = (sk_msg *)sk_matcher_peek(ep->matcher, &item);
+    sk_msg *m = (sk_msg *)sk_matcher_probe(ep->matcher, &item);
     if (!m) {
         probe_nothing(ep, c);
         return 0;

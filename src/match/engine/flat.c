@@ -13,8 +13,8 @@
  * Each side is also a list of its items by age. If items match in the order they came, the head of
  * the list is enough, and no table is kept. As soon as the head does not match, the tables index
  * what was added since they were last used. Items that a table has no memory for are the youngest
- * part of the list and searched there. Receives with a mask beyond MAX_CLASSES are searched in a
- * list, too.
+ * part of the list and searched there. Receives beyond SK_FLAT_MAX_CLASSES are searched in a list,
+ * too.
  *
  *   cost      constant, growing with the number of classes in use; amortised: a table that was not
  *             kept up to date indexes all queued items at once
@@ -26,7 +26,6 @@
 #include "match/queue.h"
 
 enum {
-    MAX_CLASSES = 16,    /* bounded because a message searches all classes that have receives */
     HEAD_STREAK = 8,     /* after so many matches of the head, the next is expected there, too */
     INDEX_SHARE = 4,     /* a table indexes what it lacks when a quarter of that has been scanned */
     MAX_MISMATCHES = 64, /* compared in another class's table, before a class gets its own table, */
@@ -36,16 +35,6 @@ enum {
 
 #define NOINLINE static __attribute__((noinline))
 
-/* A wildcard class and its tables. */
-typedef struct flat_class {
-    sk_flat_table table[SK_NSIDES];
-    uint64_t indexed;    /* messages with a smaller sequence number are in the table; others not */
-    uint64_t scanned;    /* messages that searches compared since the table was up to date */
-    uint32_t mismatches; /* recent ones, compared in the table of another class */
-    bool own_table;      /* the class needs a table of its own for messages */
-    struct flat_class *next_active;
-} flat_class;
-
 typedef struct flat_side {
     sk_match_queue all; /* by age */
     uint32_t streak;    /* consecutive searches that the head of the queue matched */
@@ -54,75 +43,18 @@ typedef struct flat_side {
 typedef struct flat_engine {
     flat_side side[SK_NSIDES];
     sk_match_item *unindexed; /* the oldest receive that is neither in a table nor unclassified */
-    flat_class *active;       /* classes with receives */
-    flat_class *last;         /* class of the last receive; NULL: it had none */
-    flat_class *primary;      /* messages are added to its table on arrival; NULL: to none */
+    sk_flat_class *primary;   /* messages are added to its table on arrival; NULL: to none */
     uint32_t next_hash;       /* of the message that was prefetched last */
     sk_match_link *unclassified; /* the oldest in a ring of receives that have no class */
-    uint32_t nclasses;
-    flat_class classes[MAX_CLASSES];
+    sk_flat_classes classes;
     sk_flat_pool pool; /* links of messages that are in several tables */
 } flat_engine;
 
-/* Classes. */
-
-static inline const sk_flat_mask *class_mask(const flat_class *c)
-{
-    return &c->table[SK_POSTED].mask;
-}
-
 /* Whether receives of class `c` may search messages in the table of `by`, another class. */
-static inline bool class_serves(const flat_class *by, const flat_class *c)
+static inline bool class_covers(const sk_flat_class *by, const sk_flat_class *c)
 {
-    return by != c && !c->own_table && sk_flat_mask_covers(class_mask(by), class_mask(c));
-}
-
-/* A new class, or one whose tables are empty; NULL: all are in use. The messages that the tables of
- * such a class had indexed are gone, so `indexed` holds. */
-static flat_class *class_new(flat_engine *f, const sk_flat_mask *mask)
-{
-    flat_class *c = NULL;
-    if (f->nclasses < MAX_CLASSES)
-        c = &f->classes[f->nclasses++];
-    for (uint32_t i = 0; !c && i < MAX_CLASSES; i++)
-        if (f->classes[i].table[SK_POSTED].nrings == 0 &&
-            f->classes[i].table[SK_UNEXPECTED].nrings == 0)
-            c = &f->classes[i];
-    if (c) {
-        sk_flat_table_init(&c->table[SK_POSTED], mask);
-        sk_flat_table_init(&c->table[SK_UNEXPECTED], mask);
-        c->mismatches = 0;
-        c->own_table = false;
-    }
-    return c;
-}
-
-/* The class of a receive, made if there is none. NULL: all are in use. */
-NOINLINE flat_class *class_of(flat_engine *f, const sk_match_item *recv)
-{
-    sk_flat_mask mask = sk_flat_mask_of(recv);
-    if (f->last && sk_flat_mask_equal(class_mask(f->last), &mask))
-        return f->last;
-    for (uint32_t i = 0; i < f->nclasses; i++)
-        if (sk_flat_mask_equal(class_mask(&f->classes[i]), &mask))
-            return f->last = &f->classes[i];
-    return f->last = class_new(f, &mask);
-}
-
-/* The class has its first receive. */
-static void class_activate(flat_engine *f, flat_class *c)
-{
-    c->next_active = f->active;
-    f->active = c;
-}
-
-/* The class has no more receives. */
-static void class_deactivate(flat_engine *f, const flat_class *c)
-{
-    flat_class **at = &f->active;
-    while (*at != c)
-        at = &(*at)->next_active;
-    *at = c->next_active;
+    return by != c && !c->own_table &&
+           sk_flat_mask_covers(sk_flat_class_mask(by), sk_flat_class_mask(c));
 }
 
 /* Receives without a class. */
@@ -163,9 +95,9 @@ static sk_match_item *unclassified_find(const flat_engine *f, const sk_match_ite
  * receive, has receives, and its table need not grow. False: it is another case. */
 static inline bool posted_put(flat_engine *f, sk_match_item *recv)
 {
-    flat_class *c = f->last;
+    sk_flat_class *c = f->classes.last;
     sk_flat_mask mask = sk_flat_mask_of(recv);
-    if (!c || !sk_flat_mask_equal(class_mask(c), &mask))
+    if (!c || !sk_flat_mask_equal(sk_flat_class_mask(c), &mask))
         return false;
     sk_flat_table *t = &c->table[SK_POSTED];
     if (t->nrings == 0 || t->nrings >= t->limit)
@@ -181,7 +113,7 @@ static inline bool posted_put(flat_engine *f, sk_match_item *recv)
 /* Adds a receive to the table of its class in all cases. False: out of memory. */
 static bool posted_index(flat_engine *f, sk_match_item *recv)
 {
-    flat_class *c = class_of(f, recv);
+    sk_flat_class *c = sk_flat_class_of(&f->classes, recv);
     sk_match_link *link = &recv->link;
     link->item = recv;
     link->index = c;
@@ -190,7 +122,7 @@ static bool posted_index(flat_engine *f, sk_match_item *recv)
     else if (!sk_flat_table_add(&c->table[SK_POSTED], link, recv))
         return false;
     else if (c->table[SK_POSTED].nrings == 1 && link->next == link)
-        class_activate(f, c);
+        sk_flat_class_activate(&f->classes, c);
     recv->queue = link;
     return true;
 }
@@ -208,7 +140,7 @@ NOINLINE sk_match_item *posted_find(flat_engine *f, const sk_match_item *msg, ui
     sk_match_item *best = NULL;
     while (f->unindexed && (posted_put(f, f->unindexed) || posted_index(f, f->unindexed)))
         f->unindexed = f->unindexed->next;
-    for (flat_class *c = f->active; c; c = c->next_active) {
+    for (sk_flat_class *c = f->classes.active; c; c = c->next_active) {
         const sk_match_link *link = sk_flat_table_find(&c->table[SK_POSTED], msg, traversed);
         if (link && (!best || link->item->seq < best->seq))
             best = link->item;
@@ -227,14 +159,14 @@ NOINLINE void posted_unindex(flat_engine *f, sk_match_item *recv)
         f->unindexed = recv->next;
     if (!link)
         return;
-    flat_class *c = link->index;
+    sk_flat_class *c = link->index;
     if (!c) {
         unclassified_remove(f, link);
         return;
     }
     sk_flat_table_remove(&c->table[SK_POSTED], link);
     if (c->table[SK_POSTED].nrings == 0)
-        class_deactivate(f, c);
+        sk_flat_class_deactivate(&f->classes, c);
 }
 
 /* The unexpected queue. Messages are added on arrival to one table, that of the primary class, the
@@ -244,7 +176,7 @@ NOINLINE void posted_unindex(flat_engine *f, sk_match_item *recv)
 
 /* Adds a message to the table of a class in the usual case: it is in no table yet, all older
  * messages are in this one, and the table need not grow. False: the table must grow. */
-static inline bool message_put(flat_class *c, sk_match_item *msg)
+static inline bool message_put(sk_flat_class *c, sk_match_item *msg)
 {
     sk_flat_table *t = &c->table[SK_UNEXPECTED];
     if (t->nrings >= t->limit)
@@ -260,7 +192,7 @@ static inline bool message_put(flat_class *c, sk_match_item *msg)
 }
 
 /* Adds a message to the table of a class in all cases. False: out of memory. */
-static bool message_index(flat_engine *f, flat_class *c, sk_match_item *msg)
+static bool message_index(flat_engine *f, sk_flat_class *c, sk_match_item *msg)
 {
     sk_match_link *link = &msg->link;
     if (msg->queue && !(link = sk_flat_pool_get(&f->pool)))
@@ -281,11 +213,11 @@ static bool message_index(flat_engine *f, flat_class *c, sk_match_item *msg)
 /* Indexes a message that is already in the list, if the primary table is up to date. */
 NOINLINE void message_add_any(flat_engine *f, sk_match_item *msg)
 {
-    flat_class *c = f->primary;
+    sk_flat_class *c = f->primary;
     /* All older messages are gone. The first message may be older than those that were here before,
      * because the matcher may have kept it meanwhile. */
-    for (uint32_t i = 0; !msg->prev && i < f->nclasses; i++)
-        f->classes[i].indexed = msg->seq;
+    for (uint32_t i = 0; !msg->prev && i < f->classes.n; i++)
+        f->classes.at[i].indexed = msg->seq;
     if (c && f->side[SK_UNEXPECTED].streak < HEAD_STREAK &&
         (!msg->prev || msg->prev->seq < c->indexed))
         message_index(f, c, msg);
@@ -296,7 +228,7 @@ NOINLINE void message_unindex(flat_engine *f, sk_match_item *msg)
 {
     for (sk_match_link *link = msg->queue, *other; link; link = other) {
         other = link->other;
-        sk_flat_table_remove(&((flat_class *)link->index)->table[SK_UNEXPECTED], link);
+        sk_flat_table_remove(&((sk_flat_class *)link->index)->table[SK_UNEXPECTED], link);
         if (link != &msg->link)
             sk_flat_pool_put(&f->pool, link);
     }
@@ -304,12 +236,12 @@ NOINLINE void message_unindex(flat_engine *f, sk_match_item *msg)
 
 /* Drops the links of a message that belong to classes served by `by`. The link inside the item is
  * the last of the list, and stays so. */
-static void message_drop_links(flat_engine *f, const flat_class *by, sk_match_item *msg)
+static void message_drop_links(flat_engine *f, const sk_flat_class *by, sk_match_item *msg)
 {
     sk_match_link *first = NULL, **last = &first;
     for (sk_match_link *link = msg->queue, *other; link; link = other) {
         other = link->other;
-        if (!class_serves(by, link->index)) {
+        if (!class_covers(by, link->index)) {
             *last = link;
             last = &link->other;
         } else if (link != &msg->link) {
@@ -321,11 +253,11 @@ static void message_drop_links(flat_engine *f, const flat_class *by, sk_match_it
 }
 
 /* The classes that `by` serves need no table any more: frees the tables and drops their links. */
-static void class_supersede(flat_engine *f, const flat_class *by)
+static void class_supersede(flat_engine *f, const sk_flat_class *by)
 {
     bool any = false;
-    for (flat_class *c = f->classes; c < f->classes + f->nclasses; c++)
-        if (c->table[SK_UNEXPECTED].nrings && class_serves(by, c)) {
+    for (sk_flat_class *c = f->classes.at; c < f->classes.at + f->classes.n; c++)
+        if (c->table[SK_UNEXPECTED].nrings && class_covers(by, c)) {
             sk_flat_table_clear(&c->table[SK_UNEXPECTED]);
             c->indexed = 0;
             any = true;
@@ -336,7 +268,7 @@ static void class_supersede(flat_engine *f, const flat_class *by)
 
 /* Adds this message and all younger ones to the table of a class. Returns the first that there is
  * no memory for, or NULL. */
-static sk_match_item *messages_index(flat_engine *f, flat_class *c, sk_match_item *msg)
+static sk_match_item *messages_index(flat_engine *f, sk_flat_class *c, sk_match_item *msg)
 {
     class_supersede(f, c);
     while (msg && ((!msg->queue && message_put(c, msg)) || message_index(f, c, msg)))
@@ -346,7 +278,7 @@ static sk_match_item *messages_index(flat_engine *f, flat_class *c, sk_match_ite
 
 /* A receive of class `c` searches the table of `by`. If that is another class, the ring also holds
  * messages that do not match. When they are too many, `c` gets a table of its own. */
-static sk_match_item *message_find_indexed(const flat_class *by, flat_class *c,
+static sk_match_item *message_find_indexed(const sk_flat_class *by, sk_flat_class *c,
                                            const sk_match_item *recv, uint64_t *traversed)
 {
     sk_match_link *first = sk_flat_table_find(&by->table[SK_UNEXPECTED], recv, traversed);
@@ -367,7 +299,7 @@ static sk_match_item *message_find_indexed(const flat_class *by, flat_class *c,
 
 /* The oldest message that the table of a class has not indexed. The walk there counts as
  * scanning. */
-static sk_match_item *message_first_unindexed(const flat_engine *f, flat_class *c)
+static sk_match_item *message_first_unindexed(const flat_engine *f, sk_flat_class *c)
 {
     const sk_match_queue *all = &f->side[SK_UNEXPECTED].all;
     if (all->head->seq >= c->indexed)
@@ -381,7 +313,7 @@ static sk_match_item *message_first_unindexed(const flat_engine *f, flat_class *
 /* Scans the messages that the table of `by` has not indexed. When enough have been scanned, the
  * table indexes them and is searched again; then only those are scanned that there was no memory
  * for. */
-static sk_match_item *message_scan(flat_engine *f, flat_class *by, flat_class *c,
+static sk_match_item *message_scan(flat_engine *f, sk_flat_class *by, sk_flat_class *c,
                                    const sk_match_item *recv, uint64_t *traversed)
 {
     uint64_t lag = f->side[SK_UNEXPECTED].all.tail->seq - by->indexed + 1;
@@ -413,25 +345,25 @@ static bool tags_differ(const sk_match_item *last, uint64_t bits)
 
 /* The class whose table a receive of class `c` searches. The first primary class is the one by tag
  * alone if the last messages differ in their tags: it serves receives from any source, too. */
-static flat_class *message_class(flat_engine *f, flat_class *c, const sk_match_item *recv)
+static sk_flat_class *message_class(flat_engine *f, sk_flat_class *c, const sk_match_item *recv)
 {
-    if (f->primary && class_serves(f->primary, c))
+    if (f->primary && class_covers(f->primary, c))
         return f->primary;
-    if (f->primary || f->nclasses == MAX_CLASSES ||
+    if (f->primary || f->classes.n == SK_FLAT_MAX_CLASSES ||
         !tags_differ(f->side[SK_UNEXPECTED].all.tail, ~recv->ignore))
         return f->primary = c;
     sk_match_item like = {.ignore = recv->ignore, .source = SK_ANY_SOURCE, .kind = recv->kind};
-    return f->primary = class_of(f, &like);
+    return f->primary = sk_flat_class_of(&f->classes, &like);
 }
 
 /* The queue is not empty. */
 NOINLINE sk_match_item *message_find(flat_engine *f, const sk_match_item *recv, uint64_t *traversed)
 {
     const sk_match_queue *all = &f->side[SK_UNEXPECTED].all;
-    flat_class *c = class_of(f, recv);
+    sk_flat_class *c = sk_flat_class_of(&f->classes, recv);
     if (!c)
         return sk_match_queue_find(all->head, SK_UNEXPECTED, recv, traversed);
-    flat_class *by = message_class(f, c, recv);
+    sk_flat_class *by = message_class(f, c, recv);
     sk_match_item *found = message_find_indexed(by, c, recv, traversed);
     if (found || all->tail->seq < by->indexed)
         return found;
@@ -452,9 +384,9 @@ static void *flat_create(const sk_match_config *config)
 static void flat_destroy(void *self)
 {
     flat_engine *f = self;
-    for (uint32_t i = 0; i < f->nclasses; i++)
+    for (uint32_t i = 0; i < f->classes.n; i++)
         for (int s = 0; s < SK_NSIDES; s++)
-            sk_flat_table_clear(&f->classes[i].table[s]);
+            sk_flat_table_clear(&f->classes.at[i].table[s]);
     sk_flat_pool_clear(&f->pool);
     free(f);
 }
@@ -538,11 +470,11 @@ static sk_match_item *posted_extract(void *self, const sk_match_item *msg, uint6
         return extract_head(f, SK_POSTED, msg, traversed);
     if (f->unindexed || f->unclassified)
         return extract_any(f, SK_POSTED, msg, traversed);
-    for (flat_class *c = f->active; c; c = c->next_active) {
+    for (sk_flat_class *c = f->classes.active; c; c = c->next_active) {
         sk_flat_table *t = &c->table[SK_POSTED];
         if (!sk_flat_table_steady(t))
             return extract_any(f, SK_POSTED, msg, traversed);
-        sk_flat_bucket *bucket = sk_flat_table_probe(t, msg);
+        sk_flat_bucket *bucket = sk_flat_table_lookup(t, msg);
         if (!bucket)
             continue;
         if (!sk_flat_key_equal(&t->mask, bucket->first->item, msg))
@@ -565,7 +497,7 @@ static sk_match_item *message_extract(void *self, const sk_match_item *recv, uin
 {
     flat_engine *f = self;
     flat_side *s = &f->side[SK_UNEXPECTED];
-    flat_class *c = f->primary;
+    sk_flat_class *c = f->primary;
     sk_flat_mask mask = sk_flat_mask_of(recv);
     if (s->streak >= HEAD_STREAK)
         return extract_head(f, SK_UNEXPECTED, recv, traversed);
@@ -574,7 +506,7 @@ static sk_match_item *message_extract(void *self, const sk_match_item *recv, uin
     sk_flat_table *t = &c->table[SK_UNEXPECTED];
     if (!sk_flat_table_steady(t) || t->nrings == 1 || !sk_flat_mask_covers(&t->mask, &mask))
         return extract_any(f, SK_UNEXPECTED, recv, traversed);
-    sk_flat_bucket *bucket = sk_flat_table_probe(t, recv);
+    sk_flat_bucket *bucket = sk_flat_table_lookup(t, recv);
     if (!bucket && s->all.tail->seq < c->indexed)
         return extract_none(s);
     if (!bucket || !sk_match_fits(recv, bucket->first->item) ||
@@ -590,7 +522,7 @@ static void flat_prefetch(void *self, const sk_match_item *msg)
 {
     enum { LINE = 64, LINES = 3 }; /* the part of a receive that a match reads, if it is short */
     flat_engine *f = self;
-    const flat_class *c = f->active;
+    const sk_flat_class *c = f->classes.active;
     if (!c || c->next_active || f->side[SK_POSTED].streak >= HEAD_STREAK)
         return;
     const sk_flat_table *t = &c->table[SK_POSTED];
@@ -616,7 +548,7 @@ static inline void posted_add(flat_engine *f, sk_match_item *recv)
 static inline void message_add(flat_engine *f, sk_match_item *msg)
 {
     const sk_match_item *prev = msg->prev;
-    flat_class *c = f->primary;
+    sk_flat_class *c = f->primary;
     if (prev && (!c || f->side[SK_UNEXPECTED].streak >= HEAD_STREAK || prev->seq >= c->indexed))
         return; /* a table that is behind waits for the next search */
     if (!prev || !message_put(c, msg))
@@ -644,9 +576,9 @@ static void flat_stats(const void *self, sk_match_stats *out)
 {
     const flat_engine *f = self;
     out->bytes = sizeof *f + sk_flat_pool_bytes(&f->pool);
-    for (uint32_t i = 0; i < f->nclasses; i++)
+    for (uint32_t i = 0; i < f->classes.n; i++)
         for (int s = 0; s < SK_NSIDES; s++) {
-            size_t bytes = sk_flat_table_bytes(&f->classes[i].table[s]);
+            size_t bytes = sk_flat_table_bytes(&f->classes.at[i].table[s]);
             out->bytes += bytes;
             out->queues += bytes > 0;
         }

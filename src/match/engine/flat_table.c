@@ -204,6 +204,50 @@ size_t sk_flat_table_bytes(const sk_flat_table *t)
     return (array_size(&t->now) + array_size(&t->old)) * sizeof(sk_flat_bucket);
 }
 
+/* A new class, or one whose tables are empty; NULL: all are in use. The messages that the tables of
+ * such a class had indexed are gone, so `indexed` holds. */
+static sk_flat_class *class_new(sk_flat_classes *f, const sk_flat_mask *mask)
+{
+    sk_flat_class *c = NULL;
+    if (f->n < SK_FLAT_MAX_CLASSES)
+        c = &f->at[f->n++];
+    for (uint32_t i = 0; !c && i < SK_FLAT_MAX_CLASSES; i++)
+        if (f->at[i].table[SK_POSTED].nrings == 0 && f->at[i].table[SK_UNEXPECTED].nrings == 0)
+            c = &f->at[i];
+    if (c) {
+        sk_flat_table_init(&c->table[SK_POSTED], mask);
+        sk_flat_table_init(&c->table[SK_UNEXPECTED], mask);
+        c->mismatches = 0;
+        c->own_table = false;
+    }
+    return c;
+}
+
+sk_flat_class *sk_flat_class_of(sk_flat_classes *f, const sk_match_item *recv)
+{
+    sk_flat_mask mask = sk_flat_mask_of(recv);
+    if (f->last && sk_flat_mask_equal(sk_flat_class_mask(f->last), &mask))
+        return f->last;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (sk_flat_mask_equal(sk_flat_class_mask(&f->at[i]), &mask))
+            return f->last = &f->at[i];
+    return f->last = class_new(f, &mask);
+}
+
+void sk_flat_class_activate(sk_flat_classes *f, sk_flat_class *c)
+{
+    c->next_active = f->active;
+    f->active = c;
+}
+
+void sk_flat_class_deactivate(sk_flat_classes *f, const sk_flat_class *c)
+{
+    sk_flat_class **at = &f->active;
+    while (*at != c)
+        at = &(*at)->next_active;
+    *at = c->next_active;
+}
+
 struct sk_flat_pool_chunk {
     struct sk_flat_pool_chunk *next;
     sk_match_link links[POOL_CHUNK];

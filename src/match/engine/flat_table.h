@@ -1,4 +1,4 @@
-/* flat_table.h: the hash tables of the engine `flat`.
+/* flat_table.h: the hash tables of the engine `flat`, and the wildcard classes that own them.
  *
  * The mask of a receive says which bits of the tag count, and whether source and kind count.
  * Receives with the same mask, and the messages they search for, have a key: what the mask leaves
@@ -89,7 +89,8 @@ static inline bool sk_flat_table_steady(const sk_flat_table *t)
 
 /* The first bucket with the hash of the item's key; NULL: there is none. It is the bucket of that
  * key but for one case in millions: the caller compares the keys. */
-static inline sk_flat_bucket *sk_flat_table_probe(const sk_flat_table *t, const sk_match_item *item)
+static inline sk_flat_bucket *sk_flat_table_lookup(const sk_flat_table *t,
+                                                   const sk_match_item *item)
 {
     uint32_t hash = sk_flat_hash(t, item);
     sk_flat_bucket *at = t->now.at;
@@ -162,6 +163,37 @@ bool sk_flat_table_add(sk_flat_table *t, sk_match_link *link, const sk_match_ite
 void sk_flat_table_remove(sk_flat_table *t, sk_match_link *link);
 void sk_flat_table_clear(sk_flat_table *t); /* frees its memory; the table is empty then */
 size_t sk_flat_table_bytes(const sk_flat_table *t);
+
+/* A wildcard class: the receives with one mask. It has a table for its receives and one over the
+ * messages that they search. */
+typedef struct sk_flat_class {
+    sk_flat_table table[SK_NSIDES];
+    uint64_t indexed;    /* messages with a smaller sequence number are in the table; others not */
+    uint64_t scanned;    /* messages that searches compared since the table was up to date */
+    uint32_t mismatches; /* recent ones, compared in the table of another class */
+    bool own_table;      /* the class needs a table of its own for messages */
+    struct sk_flat_class *next_active;
+} sk_flat_class;
+
+/* Their number is bounded because a message searches all classes that have receives. */
+enum { SK_FLAT_MAX_CLASSES = 16 };
+
+typedef struct sk_flat_classes {
+    sk_flat_class *active; /* classes with receives */
+    sk_flat_class *last;   /* class of the last receive; NULL: it had none */
+    uint32_t n;
+    sk_flat_class at[SK_FLAT_MAX_CLASSES];
+} sk_flat_classes;
+
+static inline const sk_flat_mask *sk_flat_class_mask(const sk_flat_class *c)
+{
+    return &c->table[SK_POSTED].mask;
+}
+
+/* The class of a receive, made if there is none. NULL: all are in use. */
+sk_flat_class *sk_flat_class_of(sk_flat_classes *f, const sk_match_item *recv);
+void sk_flat_class_activate(sk_flat_classes *f, sk_flat_class *c); /* has its first receive */
+void sk_flat_class_deactivate(sk_flat_classes *f, const sk_flat_class *c); /* has none any more */
 
 /* A pool of links for items that are in more than one table. An item itself holds one link. */
 typedef struct sk_flat_pool_chunk sk_flat_pool_chunk;
