@@ -1,3 +1,4 @@
+/* algo.c: the table of algorithms, and building. */
 #include "coll/algo.h"
 
 #include <string.h>

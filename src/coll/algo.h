@@ -52,8 +52,8 @@ typedef struct sk_algo {
     sk_coll coll;
     const char *about; /* one line for `skein info`: the idea, and when it is good */
 
-    /* Both read only what is equal on all ranks: coll, nranks, root, ordered, sk_call_bytes, and the
-     * counts where the standard makes them equal. NULL means: always, and no scratch. */
+    /* Both read only what is equal on all ranks: coll, nranks, root, ordered, sk_call_bytes, and
+     * the counts where the standard makes them equal. NULL means: always, and no scratch. */
     bool (*fits)(const sk_call *c);
     int64_t (*scratch)(const sk_call *c); /* upper bound over all ranks, in bytes */
 
@@ -76,7 +76,8 @@ int sk_algo_index(const sk_algo *a); /* its index in the table */
 /* By its name, or by a name that it had before; NULL: there is none. */
 const sk_algo *sk_algo_find(sk_coll coll, const char *name);
 
-/* Build and freeze. In the schedule of a renamed call, peers are ranks. *out is set on success only. */
+/* Build and freeze. In the schedule of a renamed call, peers are ranks. *out is set on success
+ * only. */
 sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out);
 
 /* What leaves the nodes of c->machine, all ranks together; the call may be renamed. For algorithms

@@ -1,3 +1,4 @@
+/* call.c: the spans of a call: blocks, vectors and their bytes. */
 #include "coll/call.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ sk_call sk_call_renamed(const sk_call *c, const sk_rename *r)
     return named;
 }
 
-/* A block for each rank, or just one? */
+/* Does the side have a block for each rank? Otherwise it has one. */
 static bool has_blocks(sk_coll coll, sk_buf side)
 {
     switch (coll) {
@@ -174,11 +175,10 @@ int64_t sk_call_bytes(const sk_call *c)
     case SK_ALLGATHER:
     case SK_ALLTOALL:
         return sk_recv_block(c, 0).len;
-    case SK_ALLGATHERV: /* the type's signature may be cut differently on each rank, not its bytes
-                         */
+    case SK_ALLGATHERV: /* ranks may differ in types and counts, but not in bytes */
         return sum_counts(&c->recv, c->nranks) * c->types[c->recv.type].size;
     case SK_NEIGHBOR_ALLGATHER:
-    case SK_NEIGHBOR_ALLTOALL: /* a rank without neighbours may say anything: it takes no part */
+    case SK_NEIGHBOR_ALLTOALL: /* a rank without neighbours takes no part */
         return c->neighborhood->graph->nout  ? sk_send_block(c, 0).len
                : c->neighborhood->graph->nin ? sk_recv_block(c, 0).len
                                              : 0;

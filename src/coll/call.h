@@ -18,8 +18,7 @@ const char *sk_coll_name(sk_coll coll);
 const char *sk_coll_bytes_mean(sk_coll coll); /* what sk_call_bytes counts */
 sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
 
-/* One user buffer as the call describes it: blocks, one for each rank or neighbour, or one vector.
- */
+/* One user buffer of a call: blocks, one for each rank or neighbour, or one vector. */
 typedef struct sk_side {
     int64_t count;         /* elements of every block, when counts is NULL */
     const int64_t *counts; /* elements of each block */
@@ -63,16 +62,17 @@ typedef struct sk_call {
     const sk_machine *machine; /* NULL: not known */
     int64_t slot_bytes;        /* most bytes of a slot; 0: no shared memory */
     bool direct;               /* local ranks can read each other's memory: sk_export */
-    bool builtin; /* reductions: an operation of the standard, so types are the standard's too, the
-                   * same on all ranks */
-    int leaders; /* ranks of a node that talk to other nodes, for algorithms with leaders; 0: one */
+    bool builtin; /* reductions: an operation of the standard, so its types are, too, and all ranks
+                   * have the same */
+    int leaders;  /* of a node, for algorithms with leaders; 0: one */
 
-    /* Chooses the algorithms of calls that are parts of this one; see phase/sub.h. Set by select. */
+    /* Chooses the algorithms of calls that are parts of this one; see phase/sub.h. Set by select.
+     */
     const struct sk_chooser *chooser;
     bool sub; /* this call is such a part */
 
-    /* NULL, or `rank`, `root` and the numbers of blocks are new names of the ranks. The blocks
-     * themselves stay those of the ranks that have the names. */
+    /* NULL, or `rank`, `root` and the indices of blocks are new names of the ranks. The blocks
+     * themselves remain those of the ranks that have the names. */
     const sk_rename *rename;
 } sk_call;
 
@@ -106,10 +106,10 @@ static inline bool sk_coll_reduces(sk_coll coll)
 int sk_call_nblocks(const sk_call *c, sk_buf side);
 
 /* The span of a block of the user's buffers. sk_send_block resolves MPI_IN_PLACE: the data of
- * allgather, gather, reductions and scans then stands in the receive buffer. For scatter in place,
- * sk_recv_block at the root is the root's own block of the send buffer, so the copy drops out.
- * alltoall in place is the one case that needs room: see sk_alltoall_sends in phases.h.
- * A side with one vector or block has index 0 only. */
+ * allgather, gather, reductions and scans is then in the receive buffer. For scatter in place,
+ * sk_recv_block at the root is the root's own block of the send buffer, so no copy is made. Only
+ * alltoall in place needs a copy: see sk_alltoall_sends in phase/p2p.h. A side with one vector or
+ * block has index 0 only. */
 sk_span sk_send_block(const sk_call *c, int i);
 sk_span sk_recv_block(const sk_call *c, int i);
 

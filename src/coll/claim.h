@@ -1,5 +1,5 @@
-/* claim.h: what an algorithm says that it costs: sk_algo.claim. The test `cost` builds the schedules of
- * all ranks, counts, and compares. It fails for an algorithm without a claim.
+/* claim.h: what an algorithm says that it costs: sk_algo.claim. The test `cost` builds the
+ * schedules of all ranks, counts, and compares. It fails for an algorithm without a claim.
  *
  * Claims are for contiguous data, because other data may need to be packed. */
 #ifndef SK_CLAIM_H

@@ -1,3 +1,4 @@
+/* flow.c: the flows of the common patterns, and what of them leaves the nodes. */
 #include "coll/flow.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void sk_flow_ring(sk_flow *f, const sk_call *c)
         sk_flow_pass(f, i, i + 1, f->n - 1, sk_flow_blocks(f, (i + 2) % f->n, f->n - 1));
 }
 
-/* The members [first, middle) and [middle, end) put their blocks together. Those of the left side
+/* The members [first, middle) and [middle, end) exchange their blocks. Members of the left side
  * that have no partner get the right side's blocks from others of the left. */
 static void join(sk_flow *f, int first, int middle, int end, int bits)
 {

@@ -1,10 +1,9 @@
-/* flow.h: who sends how much to whom in one call of an algorithm, all rounds together: enough to
- * tell what leaves a node, without building the schedules of all ranks. It is the same on every
- * rank, so all ranks of a call can decide by it whether to take new names.
+/* flow.h: who sends how much to whom in one call of an algorithm, all rounds together. It tells
+ * what leaves a node without building the schedules of all ranks. It is the same on every rank, so
+ * all ranks of a call make the same decision about renaming.
  *
- * Bytes are counted in blocks, all alike, or in parts of the vector, as many as the algorithm cuts
- * it into. Where sizes differ from block to block and all ranks know them (allgatherv,
- * reduce_scatter) they are data bytes. */
+ * Bytes are counted in blocks of equal size, or in parts of the vector. Where the sizes of blocks
+ * differ and all ranks know them (allgatherv, reduce_scatter), they are data bytes. */
 #ifndef SK_FLOW_H
 #define SK_FLOW_H
 
@@ -28,9 +27,9 @@ void sk_flow_pass(sk_flow *f, int a, int b, int64_t messages, int64_t bytes);
 /* The bytes of `n` blocks from `lo` on, round the end. */
 int64_t sk_flow_blocks(const sk_flow *f, int lo, int n);
 
-/* What the phases of phases.h send: all blocks, passed round a ring or by recursive doubling, and
- * over each edge of a binomial tree from the root of the call the blocks below it, or one message.
- */
+/* What the builders of phase/p2p.h send: all blocks, round a ring or by recursive doubling; and,
+ * over each edge of a binomial tree from the root of the call, the blocks below it, or one
+ * message. */
 void sk_flow_ring(sk_flow *f, const sk_call *c);
 void sk_flow_doubling(sk_flow *f, const sk_call *c);
 void sk_flow_tree_blocks(sk_flow *f, const sk_call *c);

@@ -1,3 +1,4 @@
+/* traffic.c: counting of messages between nodes. */
 #include "coll/traffic.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* traffic.h: what schedules send from node to node, counted step by step. The lengths of packets
- * are known to nobody before they are sent, so these count as messages without bytes. */
+/* traffic.h: what schedules send from node to node, counted step by step. The length of a packet
+ * is not known before it is sent, so packets count as messages without bytes. */
 #ifndef SK_TRAFFIC_H
 #define SK_TRAFFIC_H
 

@@ -1,6 +1,6 @@
-/* tuning.h: the sizes at which builders cut data or change their way, all in one place. They are no
- * choice between algorithms, which is made by rules and settings (algo.h): all ranks use them inside
- * of an algorithm, to agree on how it cuts its data. */
+/* tuning.h: the sizes at which builders cut data or change their way, all in one place. They are
+ * no choice between algorithms, which is made by rules and settings (algo.h): all ranks use them
+ * inside of an algorithm, to agree on how it cuts its data. */
 #ifndef SK_TUNING_H
 #define SK_TUNING_H
 
@@ -9,8 +9,8 @@ enum {
 
     /* ---- shared memory of one node: phase/intra.h ---- */
 
-    /* Bytes that one epoch moves. Long data goes in several epochs, so that the copy into one overlaps
-     * the copies out of the one before. */
+    /* Bytes that one epoch moves. Long data goes in several epochs, so that the copy into one
+     * overlaps the copies out of the one before. */
     SK_INTRA_CHUNK = 16 << 10,
     /* More epochs than this become a long schedule: then each takes a whole slot. */
     SK_INTRA_EPOCHS = 1 << 10,
@@ -18,11 +18,11 @@ enum {
     SK_INTRA_REDUCE_CHUNK = 64 << 10,
     /* Longer vectors are reduced by all ranks, a part each, at the price of a second epoch. */
     SK_INTRA_REDUCE_SHORT = 4 << 10,
-    /* Blocks of all ranks together go through the common slot up to this. Beyond it, what is saved by
-     * waiting once is less than what it costs that ranks write the same lines. */
+    /* Blocks of all ranks together go through the common slot up to this. Beyond it, what is saved
+     * by waiting once is less than what it costs that ranks write the same lines. */
     SK_INTRA_COMMON = 16 << 10,
-    /* Cells for blocks of unknown sizes: bytes of one, and of all in a slot. The odd number of lines
-     * keeps short blocks from falling on the same few sets of a cache. */
+    /* Cells for blocks of unknown sizes: bytes of one, and of all in a slot. The odd number of
+     * lines keeps short blocks from falling on the same few sets of a cache. */
     SK_INTRA_CELL = 4160,
     SK_INTRA_CELLS = 128 << 10,
     SK_INTRA_TINY = 8,    /* cells for tiny blocks */
@@ -34,12 +34,12 @@ enum {
 
     /* ---- leaders: phase/hier.h ---- */
 
-    /* Long messages go in chunks: one is between the nodes while the next one is collected and the last
-     * one handed out. */
+    /* Long messages go in chunks: one is between the nodes while the next one is collected and the
+     * last one handed out. */
     SK_HIER_CHUNK = 128 << 10,
     SK_HIER_CHUNKS = 1 << 16, /* a call with more of them does not fit */
-    /* Vectors from here on are reduced by all local ranks, a part each. Below, the second epoch costs
-     * more than it saves. */
+    /* Vectors from here on are reduced by all local ranks, a part each. Below, the second epoch
+     * costs more than it saves. */
     SK_HIER_REDUCE_SPLIT = 16 << 10,
     SK_HIER_PIECE = 256, /* shorter pieces of longer blocks are not worth the epochs */
 

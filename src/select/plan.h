@@ -1,6 +1,7 @@
-/* plan.h: the plan cache. A plan is a schedule with its algorithm, kept so that the next call with the
- * same arguments builds nothing. Each communicator has one sk_plans; only one thread may use it at a
- * time. A plan is reference counted: it outlives its eviction until the last holder releases it. */
+/* plan.h: the plan cache. A plan is a schedule with its algorithm, kept so that the next call with
+ * the same arguments builds nothing. Each communicator has one sk_plans; only one thread may use
+ * it at a time. A plan is reference counted: it outlives its eviction until the last holder
+ * releases it. */
 #ifndef SK_PLAN_H
 #define SK_PLAN_H
 
@@ -29,8 +30,8 @@ typedef struct sk_plans sk_plans;
 sk_plans *sk_plans_new(int64_t cap); /* at most `cap` plans, at least 1; NULL: out of memory */
 void sk_plans_free(sk_plans *ps);
 
-/* The plan of a call, from the cache or newly chosen and built. It is borrowed: without sk_plan_hold it
- * is valid until the next call on this sk_plans. *out is set on success only. */
+/* The plan of a call, from the cache or newly chosen and built. It is borrowed: without
+ * sk_plan_hold it is valid until the next call on this sk_plans. *out is set on success only. */
 sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out);
 
 typedef struct sk_plans_stats {

@@ -1,3 +1,4 @@
+/* renames.c: the choice of a renaming. */
 #include "select/renames.h"
 
 #include <stdio.h>
@@ -10,19 +11,19 @@ void sk_renames_free(sk_renames *x)
     *x = (sk_renames){0};
 }
 
-static sk_status get(sk_renames *x, const sk_machine *m, sk_prefers wants, const sk_rename **out)
+static sk_status get(sk_renames *x, const sk_machine *m, sk_prefers mapping, const sk_rename **out)
 {
     if (x->machine != m)
         sk_renames_free(x);
     x->machine = m;
-    sk_status st = x->made[wants] ? SK_OK : sk_rename_new(m, wants, &x->rename[wants]);
-    x->made[wants] = st == SK_OK;
+    sk_status st = x->made[mapping] ? SK_OK : sk_rename_new(m, mapping, &x->rename[mapping]);
+    x->made[mapping] = st == SK_OK;
     if (st == SK_OK)
-        *out = x->rename[wants];
+        *out = x->rename[mapping];
     return st;
 }
 
-/* Whether there is anything to gain, and nothing against it. */
+/* May a renaming help, and is it allowed? */
 static bool may(const sk_algo *a, const sk_call *c)
 {
     const sk_machine *m = c->machine;
@@ -30,12 +31,12 @@ static bool may(const sk_algo *a, const sk_call *c)
            !c->ordered;
 }
 
-static bool has_room(const sk_select *sel, const sk_algo *a, const sk_call *c)
+static bool fits_memory(const sk_select *sel, const sk_algo *a, const sk_call *c)
 {
     return !a->scratch || a->scratch(c) <= sk_settings_int(sk_select_settings(sel), SK_SET_MEM);
 }
 
-/* Both kinds of names are tried, first what the algorithm is made for: on some numbers of nodes and
+/* Both mappings are tried, first the one that the algorithm prefers: for some numbers of nodes and
  * ranks the other one sends less. */
 static sk_status find_best(sk_renames *x, const sk_algo *a, const sk_call *c, const sk_rename **out)
 {
@@ -72,7 +73,7 @@ sk_status sk_renames_choose(sk_renames *x, const sk_select *sel, const sk_algo *
         st = strcmp(set, "on") == 0 ? get(x, c->machine, a->prefers, &r) : find_best(x, a, c, &r);
     if (st == SK_OK && r) {
         sk_call named = sk_call_renamed(c, r);
-        r = has_room(sel, a, &named) ? r : NULL;
+        r = fits_memory(sel, a, &named) ? r : NULL;
     }
     if (st == SK_OK)
         *out = r;

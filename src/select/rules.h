@@ -1,5 +1,5 @@
-/* rules.h: whether a rule of an algorithm holds for a call, and the words for it. The rules are in the
- * files of the algorithms; their order is that of coll/algos.def. */
+/* rules.h: whether a rule of an algorithm holds for a call, and the words for it. The rules are in
+ * the files of the algorithms; their order is that of coll/algos.def. */
 #ifndef SK_RULES_H
 #define SK_RULES_H
 
@@ -12,8 +12,8 @@ typedef enum sk_rule_result {
     SK_RULE_WRONG_MACHINE, /* another machine, or no rule at all: not worth a word */
 } sk_rule_result;
 
-/* `why` gets all conditions if the rule holds, otherwise the first one that fails. It is empty where
- * there is nothing to say. */
+/* `why` gets all conditions if the rule holds, otherwise the first one that fails. It is empty
+ * where there is nothing to say. */
 sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                              size_t size);
 

@@ -37,7 +37,7 @@ static sk_status bad_algo(sk_coll coll, const char *name, char *err, size_t size
     return SK_BADARG;
 }
 
-/* What the user says of one collective; `entry` is NAME=VALUE. */
+/* The variable of one collective; `entry` is NAME=VALUE. */
 static sk_status take(sk_select *s, const char *entry, char *err, size_t size)
 {
     size_t len = strcspn(entry, "=");

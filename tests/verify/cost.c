@@ -1,5 +1,5 @@
-/* cost.c: every algorithm against its own claim (coll/claim.h): the schedules of all ranks are built
- * and counted, for many numbers of ranks, on the machines that the algorithm fits:
+/* cost.c: every algorithm against its own claim (coll/claim.h). The schedules of all ranks are
+ * built and counted, for many numbers of ranks, on the machines that the algorithm fits:
  *
  *   nothing known   messages, bytes and steps, the ranks of a call in one process
  *   one node        epochs, copies and takes, with a core for each rank and with one for all

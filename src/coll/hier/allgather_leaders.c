@@ -1,30 +1,35 @@
-/* allgather_leaders.c: the ranks of a node bring their blocks together, the leaders of the nodes do
- * an allgatherv with the blocks of a node as one, and everybody takes what has come; allgather and
- * allgatherv.
- * cost   that of an allgatherv of M leaders, and one pass through the memory of a node
+/* allgather_leaders.c: the ranks of a node bring their blocks together, the leaders of the nodes
+ * do an allgatherv in which the blocks of a node are one, and all ranks take the result;
+ * allgather and allgatherv.
+ * cost      an allgatherv of M leaders, and one pass through the memory of a node
  * good for  several nodes with several ranks each
- * epochs  the common slot holds everything: local ranks write their block there, their leader sends from
- *        there and receives to there
- * long   where not all blocks have room in it, a piece of every block at a time: a leader exchanges
- *        one while its local ranks copy the last one out
- * k leaders  each with the blocks of a group of local ranks
- * scratch  where blocks do not lie in the order of nodes, or cannot be cut: about n; as much in the
- *        inner algorithm */
+ * shm       the common slot holds all blocks: local ranks write theirs there, their leader sends
+ *           from there and receives to there
+ * long      if not all blocks fit into the slot, a piece of every block at a time: a leader
+ *           exchanges one chunk while its local ranks copy the last one out
+ * leaders   k of them: each has the blocks of a group of local ranks
+ * scratch   about n, where blocks are not in the order of nodes or cannot be cut; as much again
+ *           in the algorithm between leaders
+ *
+ * The blocks are ordered by group: those of the local ranks of leader 0 of every node, then
+ * those of leader 1, and so on. So what a leader contributes is contiguous, and so is what all
+ * leaders with its index contribute. All blocks, or a chunk, which is a piece of every block,
+ * are in a pool: the common slot of an epoch, or scratch of each rank. */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct allgather_pool {
     sk_blocks row;
-    int *group;             /* k * nodes + 1: where each begins in the row */
-    int64_t *at;            /* p + 1: bytes before each piece of the chunk at hand */
-    int64_t *counts, *offs; /* for inner calls */
+    int *group;             /* nleaders * nodes + 1: index of the first block of each group */
+    int64_t *at;            /* p + 1: bytes before each piece of the current chunk */
+    int64_t *counts, *offs; /* for calls among leaders or local ranks */
     int64_t piece;          /* most bytes of a block in a chunk */
     int chunks;
-    int mine;        /* number of my block in the row */
+    int mine;        /* index of my block */
     int epoch[2];    /* of even and of odd chunks */
-    sk_span own[2];  /* or memory of my own, likewise */
-    sk_span source;  /* my block, if need be as bytes that can be cut */
-    sk_span landing; /* where all blocks are put together, if not in the user's blocks */
+    sk_span own[2];  /* or scratch, likewise */
+    sk_span source;  /* my block, packed if it cannot be cut otherwise */
+    sk_span landing; /* where the pieces are joined, if not in the user's blocks */
 } allgather_pool;
 
 static int64_t longest(const sk_call *c)
@@ -47,7 +52,7 @@ static int pool_chunks(const sk_call *c)
     return piece > 0 ? sk_hier_chunks(longest(c), piece) : 1;
 }
 
-/* Deal the local ranks of every node to its leaders, in order. */
+/* Divide the local ranks of every node among its leaders, in order. */
 static void make_groups(allgather_pool *x, const sk_hier *l, int *order)
 {
     int n = 0, g = 0;
@@ -85,7 +90,7 @@ static bool pool_layout(allgather_pool *x, sk_hier *l)
     return true;
 }
 
-static void pool_turn_to(allgather_pool *x, const sk_hier *l, int chunk)
+static void pool_set_chunk(allgather_pool *x, const sk_hier *l, int chunk)
 {
     int64_t first = chunk * x->piece;
     for (int n = 0; n < l->c->nranks; n++) {
@@ -119,7 +124,7 @@ static void pool_open(allgather_pool *x, sk_hier *l)
     sk_span bytes = sk_contiguous_place(l->s, c, x->source);
     sk_copy(l->s, x->source, bytes);
     x->source = bytes;
-    pool_turn_to(x, l, 0); /* no chunk is longer than this one */
+    pool_set_chunk(x, l, 0); /* no chunk is longer than this one */
     for (int i = 0; i < 2 && !l->in_shm; i++)
         x->own[i] = sk_scratch(l->s, x->at[c->nranks]);
     if (!c->types[c->recv.type].contig)
@@ -133,19 +138,20 @@ static void pool_close(allgather_pool *x, sk_hier *l)
         sk_blocks_unpack(l->s, &x->row, 0, l->c->nranks, x->landing);
 }
 
-/* The groups of the leaders with number j, node by node, and the end of the last one. */
+/* The groups of the leaders with index j, node by node, and the end of the last one. */
 static const int *pool_groups(const allgather_pool *x, const sk_hier *l, int j)
 {
     return &x->group[j * l->m->nnodes];
 }
 
-/* The local ranks of a leader write, their leader waits for them; it posts when all is there. */
+/* The local ranks of a group write and post. Their leader waits for them, and posts when the blocks
+ * of the other nodes have come. */
 static void pool_fill(sk_hier *l, void *ctx, int chunk)
 {
     allgather_pool *x = ctx;
     int epoch = 0;
     sk_hier_fence(l);
-    pool_turn_to(x, l, chunk);
+    pool_set_chunk(x, l, chunk);
     if (l->in_shm)
         epoch = x->epoch[chunk % 2] = sk_epoch(l->s, x->at[l->c->nranks], true);
     sk_span to = pool_part(x, l, chunk, x->mine);
@@ -165,7 +171,7 @@ static void pool_fill(sk_hier *l, void *ctx, int chunk)
         sk_await_local(l->s, epoch, l->local_rank + 1, l->local_rank + group[1] - group[0]);
 }
 
-/* Piece n of the chunk at hand, where the blocks are put together. */
+/* Piece n of the current chunk, where the pieces are joined. */
 static sk_span landing_of(const allgather_pool *x, const sk_hier *l, int chunk, int n)
 {
     int64_t len = x->at[n + 1] - x->at[n];
@@ -179,7 +185,7 @@ static void pool_empty(sk_hier *l, void *ctx, int chunk)
 {
     allgather_pool *x = ctx;
     int p = l->c->nranks;
-    pool_turn_to(x, l, chunk);
+    pool_set_chunk(x, l, chunk);
     if (l->in_shm && l->leader >= 0)
         sk_post(l->s, x->epoch[chunk % 2]);
     if (x->chunks == 1) {
@@ -195,7 +201,7 @@ static void pool_empty(sk_hier *l, void *ctx, int chunk)
     }
 }
 
-/* The leader of my group, and its number. */
+/* The leader of my group; *j gets its index among the leaders. */
 static int leader_of(const sk_hier *l, int *j)
 {
     *j = l->nleaders - 1;
@@ -213,7 +219,7 @@ static void pool_send_up(sk_hier *l, void *ctx, int chunk)
         .n = group[1] - group[0], .me = l->local_rank - lead, .ranks = l->local_ranks.ranks + lead};
     bool equal = l->c->coll == SK_ALLGATHER;
     sk_call call = sk_sub_call(l->c, equal ? SK_GATHER : SK_GATHERV, &team);
-    pool_turn_to(x, l, chunk);
+    pool_set_chunk(x, l, chunk);
     for (int i = 0; i < team.n; i++) {
         x->offs[i] = x->at[group[0] + i] - x->at[group[0]];
         x->counts[i] = x->at[group[0] + i + 1] - x->at[group[0] + i];
@@ -233,7 +239,7 @@ static void pool_send_up(sk_hier *l, void *ctx, int chunk)
 static void pool_send_down(sk_hier *l, void *ctx, int chunk)
 {
     allgather_pool *x = ctx;
-    pool_turn_to(x, l, chunk);
+    pool_set_chunk(x, l, chunk);
     sk_span all = pool_all(x, l, chunk);
     for (int j = 0; j < l->nleaders; j++) {
         const int *group = pool_groups(x, l, j);
@@ -252,7 +258,7 @@ static void inter(sk_hier *l, void *ctx, int i)
     if (l->leader < 0)
         return;
     const int *group = pool_groups(x, l, l->leader);
-    pool_turn_to(x, l, i);
+    pool_set_chunk(x, l, i);
     int64_t first = x->at[group[0]];
     for (int node = 0; node < l->m->nnodes; node++) {
         x->offs[node] = x->at[group[node]] - first;
@@ -287,7 +293,7 @@ static bool fits(const sk_call *c)
     return sk_hier_fits(c) && pool_chunks(c) < SK_HIER_CHUNKS;
 }
 
-/* The blocks as bytes, those of the inner algorithms, and two chunks. */
+/* The blocks as bytes, those of the algorithms inside, and two chunks. */
 static int64_t scratch(const sk_call *c)
 {
     int64_t all = sk_allgather_scratch(c);

@@ -1,26 +1,28 @@
-/* allreduce_leaders.c: the ranks of a node combine their vectors at their leader, the leaders of
- * the nodes do an allreduce, and every leader hands the result to its local ranks. cost   that of an
- * allreduce of M leaders, and two passes through the memory of a node good for  several nodes with
- * several ranks each: only leaders send messages between nodes, as many as the inner algorithm on M
- * ranks does long   chunks of 128 KiB: one is between the nodes while the next one is combined k
- * leaders  each with a part of the vector scratch  that of the inner algorithms on a chunk paper
- * Graham and Shipman, MPI support for multi-core architectures, 2008 */
+/* allreduce_leaders.c: the ranks of a node reduce their vectors at their leader, the leaders of
+ * the nodes do an allreduce, and every leader hands the result to its local ranks.
+ * cost      an allreduce of M leaders, and two passes through the memory of a node
+ * good for  several nodes with several ranks each: only leaders send messages between nodes, as
+ *           many as the algorithm among M ranks sends
+ * long      chunks of 128 KiB: one is between the nodes while the next one is reduced
+ * leaders   k of them: each has a part of the vector
+ * scratch   that of the algorithms inside, for a chunk
+ * paper     Graham and Shipman, MPI support for multi-core architectures, 2008 */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
-typedef struct job {
+typedef struct allreduce_job {
     int64_t n;
     int chunks;
-} job;
+} allreduce_job;
 
-static sk_span result_of(const sk_hier *l, const job *x, int i)
+static sk_span result_of(const sk_hier *l, const allreduce_job *x, int i)
 {
     int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
     return sk_recv_elems(l->c, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first);
 }
 
-static sk_parts parts_of(const sk_hier *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const allreduce_job *x, int i)
 {
     sk_span result = result_of(l, x, i);
     return sk_parts_even(l->c, result, l->nleaders, l->c->types[result.type].size);
@@ -28,7 +30,7 @@ static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 
 static void in(sk_hier *l, void *ctx, int i)
 {
-    const job *x = ctx;
+    const allreduce_job *x = ctx;
     int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
     sk_hier_node_reduce(l, first, sk_hier_chunk_first(x->n, x->chunks, i + 1) - first,
                         result_of(l, x, i));
@@ -54,7 +56,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {.n = sk_call_elems(c)};
+    allreduce_job x = {.n = sk_call_elems(c)};
     if (sk_call_bytes(c) == 0 ||
         !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_shm(c)))
         return;
@@ -63,8 +65,8 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier_end(&l);
 }
 
-/* Short: doubling among the largest power of two of leaders. Each of the others hands its vector over
- * and gets the result. */
+/* Short: doubling among the largest power of two of leaders. Each of the others hands its vector
+ * over and gets the result. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     int64_t q = 1, lg = 0, leaders = k->leaders;

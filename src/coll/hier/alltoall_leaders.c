@@ -1,25 +1,26 @@
-/* alltoall_leaders.c: all that the ranks of one node have for those of another one goes in one
+/* alltoall_leaders.c: all blocks from the ranks of one node to those of another go in one
  * message between their leaders.
- * cost   (M-1) alpha + (M-1) q q b beta at a leader, for M nodes of q ranks; two passes through the
- *        memory of a node
+ * cost      (M-1) alpha + (M-1) q q b beta at a leader, for M nodes of q ranks; two passes
+ *           through the memory of a node
  * good for  short blocks, several nodes with several ranks each: M (M-1) messages between nodes
- * epochs  where the blocks of a node's ranks have room in one, otherwise messages to and from
- * leaders k leaders  each with some of the other nodes; one, where local ranks send messages scratch
- * where local ranks send messages: at leaders four times the blocks of a node's ranks
+ * shm       where the blocks of a node's ranks fit into a slot; otherwise messages to and from
+ *           leaders
+ * leaders   k of them: each has some of the other nodes; one, where local ranks send messages
+ * scratch   where local ranks send messages: at leaders four times the blocks of a node's ranks
  *
- * Between nodes x and y blocks are ordered by their source, then by their destination. */
+ * Between two nodes, blocks are ordered by their source, then by their destination. */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
-typedef struct job {
+typedef struct alltoall_job {
     sk_blocks send, recv; /* blocks, node by node */
     int64_t len;          /* of a block */
     int out, back;        /* epochs */
     /* by messages, at leaders: */
-    sk_span rows;     /* what local ranks send, then what they receive, local rank by local rank */
-    sk_span to, from; /* the same, node by node */
+    sk_span rows;     /* what local ranks send, then what they receive, by local rank */
+    sk_span to, from; /* the same, by node */
     sk_side nodes;
-} job;
+} alltoall_job;
 
 static bool in_shm(const sk_call *c)
 {
@@ -27,19 +28,19 @@ static bool in_shm(const sk_call *c)
                             sk_scratch_bytes(c->nranks, sk_call_bytes(c))) <= c->slot_bytes;
 }
 
-/* Where the blocks start that my node has for a node, or gets from it. */
-static int64_t region(const sk_hier *l, const job *x, int node)
+/* Where the blocks between my node and another start, in either direction. */
+static int64_t region(const sk_hier *l, const alltoall_job *x, int node)
 {
     return (int64_t)l->nlocal * l->m->node_first[node] * x->len;
 }
 
-/* Which leader talks to this node; the one there that talks to mine has the same number. */
+/* The leader that exchanges with this node. Its partner there has the same index. */
 static int leader_for(const sk_hier *l, int node)
 {
     return (l->node + node) % l->nleaders;
 }
 
-static bool name_nodes(sk_hier *l, job *x)
+static bool make_node_blocks(sk_hier *l, alltoall_job *x)
 {
     int nnodes = l->m->nnodes;
     size_t words = (size_t)nnodes * sizeof(int64_t);
@@ -60,7 +61,7 @@ static bool name_nodes(sk_hier *l, job *x)
 static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    alltoall_job *x = ctx;
     int64_t bytes = (int64_t)l->nlocal * l->c->nranks * x->len;
     if (l->in_shm) {
         x->back = sk_epoch(l->s, bytes, false);
@@ -74,12 +75,12 @@ static void inter(sk_hier *l, void *ctx, int i)
     sk_sub_start(&l->inter, l->s, &call, &l->peers, x->to, x->from);
 }
 
-/* ---- in epochs ---- */
+/* ---- through shared memory ---- */
 
 static void share(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    alltoall_job *x = ctx;
     x->out = sk_epoch(l->s, (int64_t)l->nlocal * l->c->nranks * x->len, true);
     for (int y = 0; y < l->m->nnodes; y++) {
         const int *first = &l->m->node_first[y];
@@ -102,7 +103,7 @@ static void share(sk_hier *l, void *ctx, int i)
 static void take(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    alltoall_job *x = ctx;
     if (l->leader >= 0)
         sk_post(l->s, x->back);
     for (int y = 0; y < l->m->nnodes; y++) {
@@ -126,8 +127,8 @@ static sk_span cut(const sk_hier *l, sk_span s, int64_t block, int64_t blocks, i
     return sk_span_cut(l->c->types, s, block * len, blocks * len);
 }
 
-/* Local rank by local rank becomes node by node. */
-static void sort_out(sk_hier *l, const job *x)
+/* Reorder from by local rank to by node. */
+static void sort_out(sk_hier *l, const alltoall_job *x)
 {
     int p = l->c->nranks;
     for (int y = 0; y < l->m->nnodes; y++)
@@ -138,8 +139,8 @@ static void sort_out(sk_hier *l, const job *x)
         }
 }
 
-/* And back: node by node becomes local rank by local rank. */
-static void sort_in(sk_hier *l, const job *x)
+/* And back: from by node to by local rank. */
+static void sort_in(sk_hier *l, const alltoall_job *x)
 {
     int p = l->c->nranks;
     for (int from = 0; from < p; from++)
@@ -151,7 +152,7 @@ static void sort_in(sk_hier *l, const job *x)
 static void send_up(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    alltoall_job *x = ctx;
     int p = l->c->nranks;
     sk_span row = {0};
     if (l->leader < 0)
@@ -169,7 +170,7 @@ static void send_up(sk_hier *l, void *ctx, int i)
 static void send_down(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    alltoall_job *x = ctx;
     int p = l->c->nranks;
     sk_span row = {0};
     if (l->leader >= 0) {
@@ -184,7 +185,7 @@ static void send_down(sk_hier *l, void *ctx, int i)
     sk_blocks_unpack(l->s, &x->recv, 0, p, row);
 }
 
-static void make_room(sk_hier *l, job *x)
+static void allocate(sk_hier *l, alltoall_job *x)
 {
     int64_t bytes = (int64_t)l->nlocal * l->c->nranks * x->len;
     if (l->in_shm || l->leader < 0)
@@ -199,21 +200,21 @@ static void build(sk_sched *s, const sk_call *c)
     static const sk_hier_phases epochs = {share, inter, take},
                                 messages = {send_up, inter, send_down};
     sk_hier l;
-    job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks},
-             .recv = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks},
-             .len = sk_call_bytes(c)};
+    alltoall_job x = {.send = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks},
+                      .recv = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks},
+                      .len = sk_call_bytes(c)};
     bool shared = in_shm(c);
     if (x.len == 0 || !sk_hier_begin(&l, s, c, shared ? sk_hier_nleaders(c) : 1, shared))
         return;
-    if (name_nodes(&l, &x)) {
-        make_room(&l, &x);
+    if (make_node_blocks(&l, &x)) {
+        allocate(&l, &x);
         sk_hier_run(&l, l.in_shm ? &epochs : &messages, &x, 1);
     }
     sk_hier_end(&l);
 }
 
-/* At a leader three times the rows of a node; at most as much again in each inner algorithm; at
- * others two rows. */
+/* At a leader three times the blocks of a node, and at most as much again in each algorithm
+ * inside. At others all blocks of a rank, twice. */
 static int64_t scratch(const sk_call *c)
 {
     return sk_scratch_bytes(6, sk_scratch_bytes(c->machine->max_per_node,

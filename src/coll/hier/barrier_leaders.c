@@ -1,20 +1,21 @@
-/* barrier_leaders.c: the ranks of a node tell their leader that they have come, the leaders of the
- * nodes do a barrier, and every leader tells its local ranks.
- * cost   ceil(lg M) alpha between M nodes, and one epoch on the node (by messages: up and down a
- *        tree)
- * good for  several nodes with several ranks each    scratch  none */
+/* barrier_leaders.c: the ranks of a node tell their leader that they have arrived, the leaders
+ * of the nodes do a barrier, and every leader tells its local ranks.
+ * cost      ceil(lg M) alpha between M nodes, and one epoch on the node (by messages: up and
+ *           down a tree)
+ * good for  several nodes with several ranks each
+ * scratch   none */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
-typedef struct job {
+typedef struct barrier_job {
     int epoch;
     sk_tree tree; /* of local ranks, where they do not share memory */
-} job;
+} barrier_job;
 
 static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    barrier_job *x = ctx;
     if (l->in_shm) {
         x->epoch = sk_epoch(l->s, 0, false);
         if (l->leader < 0)
@@ -44,7 +45,7 @@ static void inter(sk_hier *l, void *ctx, int i)
 static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    const job *x = ctx;
+    const barrier_job *x = ctx;
     if (l->in_shm) {
         if (l->leader < 0)
             sk_await_local(l->s, x->epoch, 0, 1);
@@ -62,7 +63,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {0};
+    barrier_job x = {0};
     if (!sk_hier_begin(&l, s, c, 1, c->slot_bytes > 0))
         return;
     sk_hier_run(&l, &(sk_hier_phases){.in = in, .inter = inter, .out = out}, &x, 1);

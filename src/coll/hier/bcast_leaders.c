@@ -1,20 +1,21 @@
 /* bcast_leaders.c: the root, which leads its node, sends the message to the leaders of the other
  * nodes, and every leader hands it to its local ranks.
- * cost   that of a bcast of M leaders, and one pass through the memory of a node
- * good for  several nodes with several ranks each: M - 1 messages between nodes where the inner
- *        algorithm is a tree
- * long   chunks of 128 KiB: local ranks copy one while their leader receives the next one
- * k leaders  each with a part of the message, which the root first hands to its whole node
- * scratch  n where the user's type is not contiguous and the message is cut; that of the inner
- *        algorithms on a chunk */
+ * cost      a bcast of M leaders, and one pass through the memory of a node
+ * good for  several nodes with several ranks each: M - 1 messages between nodes where the
+ *           leaders use a tree
+ * long      chunks of 128 KiB: local ranks copy one while their leader receives the next one
+ * leaders   k of them: each has a part of the message, which the root first gives to its whole
+ *           node
+ * scratch   n where the user's type is not contiguous and the message is cut; that of the
+ *           algorithms inside, for a chunk */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
-typedef struct job {
+typedef struct bcast_job {
     sk_span message;
     int chunks;
-    int epoch; /* of the chunk that the leaders are at */
-} job;
+    int epoch; /* of the chunk between the nodes */
+} bcast_job;
 
 static bool in_shm(const sk_call *c)
 {
@@ -26,14 +27,14 @@ static int64_t chunk_bytes(const sk_call *c)
     return in_shm(c) && c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
 }
 
-static sk_span chunk(const sk_hier *l, const job *x, int i)
+static sk_span chunk(const sk_hier *l, const bcast_job *x, int i)
 {
     int64_t len = x->message.len, first = sk_hier_chunk_first(len, x->chunks, i);
     return sk_span_cut(l->c->types, x->message, first,
                        sk_hier_chunk_first(len, x->chunks, i + 1) - first);
 }
 
-static sk_parts parts_of(const sk_hier *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const bcast_job *x, int i)
 {
     sk_span all = chunk(l, x, i);
     return sk_parts_even(l->c, all, l->nleaders, l->nleaders > 1 ? 1 : all.len);
@@ -53,10 +54,10 @@ static void in(sk_hier *l, void *ctx, int i)
         sk_hier_spread(l, &one, l->m->local_rank[l->c->root], SK_LOCAL_RANKS);
 }
 
-/* A leader that shares memory with its local ranks receives what it leads straight into its slot. */
+/* A leader that shares memory with its local ranks receives its part straight into its slot. */
 static void inter(sk_hier *l, void *ctx, int i)
 {
-    job *x = ctx;
+    bcast_job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
     bool slots = l->in_shm && !has_it(l);
     if (slots)
@@ -75,7 +76,7 @@ static void inter(sk_hier *l, void *ctx, int i)
     sk_sub_start(&l->inter, l->s, &call, &l->peers, mine, mine);
 }
 
-static void take_parts(sk_hier *l, const job *x, const sk_parts *parts)
+static void take_parts(sk_hier *l, const bcast_job *x, const sk_parts *parts)
 {
     if (l->leader >= 0)
         sk_post(l->s, x->epoch);
@@ -90,7 +91,7 @@ static void take_parts(sk_hier *l, const job *x, const sk_parts *parts)
 
 static void out(sk_hier *l, void *ctx, int i)
 {
-    const job *x = ctx;
+    const bcast_job *x = ctx;
     sk_parts parts = parts_of(l, x, i);
     if (has_it(l))
         return;
@@ -103,7 +104,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {.message = sk_recv_block(c, 0)};
+    bcast_job x = {.message = sk_recv_block(c, 0)};
     if (x.message.len == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), in_shm(c)))
         return;
     x.chunks = sk_hier_chunks(x.message.len, chunk_bytes(c));
@@ -146,7 +147,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
 const sk_algo sk_bcast_leaders = {
     .name = "leaders",
     .coll = SK_BCAST,
-    .about = "from the root to one leader per node, and on to its mates; several nodes",
+    .about = "from the root to one leader per node, and on to its local ranks; several nodes",
     .fits = fits,
     .scratch = scratch,
     .build = build,

@@ -1,33 +1,33 @@
-/* gather_leaders.c: the ranks of a node bring their blocks to their leader, and the leaders of the
- * nodes send them on to the root, which leads its own node.
- * cost   that of a gather of M leaders with the blocks of a node, and a pass through its memory
+/* gather_leaders.c: the ranks of a node bring their blocks to their leader, and the leaders of
+ * the nodes send them on to the root, which leads its own node.
+ * cost      a gather of M leaders with the blocks of a node, and a pass through its memory
  * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
- * epochs  where the blocks of a node have room in one; otherwise messages
- * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
- *        the node at leaders, where they come by messages */
+ * shm       where the blocks of a node fit into a slot; otherwise messages
+ * scratch   all blocks at the root, if those of a node do not follow each other there; the
+ *           blocks of the node at leaders, where they come by messages */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
-typedef struct job {
-    sk_blocks row;  /* at the root: its blocks, node by node */
+typedef struct gather_job {
+    sk_blocks row;  /* at the root: its blocks, by node */
     sk_span place;  /* and where they are received */
     sk_span packed; /* at other leaders: the blocks of the node */
     int64_t len;    /* of a block */
-} job;
+} gather_job;
 
 static bool in_shm(const sk_call *c)
 {
     return sk_scratch_bytes(c->machine->max_per_node, sk_call_bytes(c)) <= c->slot_bytes;
 }
 
-/* The blocks of my node in the row. */
-static sk_span region(const sk_hier *l, const job *x)
+/* The blocks of my node among all. */
+static sk_span region(const sk_hier *l, const gather_job *x)
 {
     return sk_span_cut(l->c->types, x->place, l->m->node_first[l->node] * x->len,
                        l->nlocal * x->len);
 }
 
-static void bring_by_epoch(sk_hier *l, job *x)
+static void bring_by_epoch(sk_hier *l, gather_job *x)
 {
     int epoch = sk_epoch(l->s, l->nlocal * x->len, true), first = l->m->node_first[l->node];
     x->packed = sk_common(epoch, 0, l->nlocal * x->len);
@@ -40,7 +40,7 @@ static void bring_by_epoch(sk_hier *l, job *x)
         sk_await_local(l->s, epoch, 0, l->nlocal);
 }
 
-static void bring_by_messages(sk_hier *l, job *x)
+static void bring_by_messages(sk_hier *l, gather_job *x)
 {
     sk_span mine = sk_send_block(l->c, 0);
     if (l->c->rank == l->c->root)
@@ -66,7 +66,7 @@ static void in(sk_hier *l, void *ctx, int i)
 static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    gather_job *x = ctx;
     if (l->leader < 0)
         return;
     sk_side nodes = {0};
@@ -82,7 +82,7 @@ static void inter(sk_hier *l, void *ctx, int i)
 static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    gather_job *x = ctx;
     int p = l->c->nranks, first = l->m->node_first[l->node], after = first + l->nlocal;
     if (l->c->rank != l->c->root)
         return;
@@ -99,7 +99,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks}};
+    gather_job x = {.row = {.c = c, .side = SK_RECV, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
     if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_shm(c)))
         return;

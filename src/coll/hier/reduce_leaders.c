@@ -1,23 +1,23 @@
-/* reduce_leaders.c: the ranks of a node combine their vectors at their leader, and the leaders of
+/* reduce_leaders.c: the ranks of a node reduce their vectors at their leader, and the leaders of
  * the nodes do a reduce to the root, which leads its own node.
- * cost   that of a reduce of M leaders, and one pass through the memory of a node
- * good for  several nodes with several ranks each: M - 1 messages between nodes where the inner
- *        algorithm is a tree
- * long   chunks of 128 KiB: one is between the nodes while the next one is combined
- * k leaders  each with a part of the vector; on its node the root collects the parts
- * scratch  one vector, and that of the inner algorithms on a chunk
- * paper  Graham and Shipman, MPI support for multi-core architectures, 2008 */
+ * cost      a reduce of M leaders, and one pass through the memory of a node
+ * good for  several nodes with several ranks each: M - 1 messages between nodes where the
+ *           leaders use a tree
+ * long      chunks of 128 KiB: one is between the nodes while the next one is reduced
+ * leaders   k of them: each has a part of the vector; the root collects the parts on its node
+ * scratch   one vector, and that of the algorithms inside, for a chunk
+ * paper     Graham and Shipman, MPI support for multi-core architectures, 2008 */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
-typedef struct job {
+typedef struct reduce_job {
     int64_t n;
     int chunks;
-    sk_span sum; /* at leaders and at the root: where the vector is combined */
-} job;
+    sk_span sum; /* at leaders and at the root: where the vector is reduced */
+} reduce_job;
 
-static sk_parts parts_of(const sk_hier *l, const job *x, int i)
+static sk_parts parts_of(const sk_hier *l, const reduce_job *x, int i)
 {
     int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
     sk_span sum =
@@ -27,7 +27,7 @@ static sk_parts parts_of(const sk_hier *l, const job *x, int i)
 
 static void in(sk_hier *l, void *ctx, int i)
 {
-    const job *x = ctx;
+    const reduce_job *x = ctx;
     int64_t first = sk_hier_chunk_first(x->n, x->chunks, i);
     int64_t n = sk_hier_chunk_first(x->n, x->chunks, i + 1) - first;
     sk_hier_node_reduce(l, first, n, sk_elems_cut(l->c, x->sum, first, n));
@@ -55,7 +55,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {.n = sk_call_elems(c), .sum = sk_recv_elems(c, 0, sk_call_elems(c))};
+    reduce_job x = {.n = sk_call_elems(c), .sum = sk_recv_elems(c, 0, sk_call_elems(c))};
     if (sk_call_bytes(c) == 0 ||
         !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), sk_hier_reduces_in_shm(c)))
         return;

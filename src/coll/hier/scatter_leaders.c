@@ -1,20 +1,20 @@
 /* scatter_leaders.c: the root, which leads its node, sends the blocks of every other node to the
  * leader there, which hands them to its local ranks.
- * cost   that of a scatter to M leaders with the blocks of a node, and a pass through its memory
+ * cost      a scatter to M leaders with the blocks of a node, and a pass through its memory
  * good for  short blocks, several nodes with several ranks each: M - 1 messages between nodes
- * epochs  where the blocks of a node have room in one; otherwise messages
- * scratch  all blocks at the root, if those of a node do not follow each other there; the blocks of
- *        the node at leaders, where they go on by messages */
+ * shm       where the blocks of a node fit into a slot; otherwise messages
+ * scratch   all blocks at the root, if those of a node do not follow each other there; the
+ *           blocks of the node at leaders, where they go on by messages */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
 
-typedef struct job {
-    sk_blocks row;  /* at the root: its blocks, node by node */
-    sk_span place;  /* and whence they are sent */
+typedef struct scatter_job {
+    sk_blocks row;  /* at the root: its blocks, by node */
+    sk_span place;  /* and where they are sent from */
     sk_span packed; /* at leaders: the blocks of the node */
     int64_t len;    /* of a block */
     int epoch;
-} job;
+} scatter_job;
 
 static bool in_shm(const sk_call *c)
 {
@@ -24,14 +24,13 @@ static bool in_shm(const sk_call *c)
 static void in(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    scatter_job *x = ctx;
     if (l->c->rank == l->c->root)
         sk_blocks_pack(l->s, &x->row, 0, l->c->nranks, x->place);
 }
 
-/* The root has the blocks of its node: while it sends the others it puts them where its local ranks look
- * for them. */
-static void choose_place(sk_hier *l, job *x)
+/* The root has the blocks of its own node. It copies them to its slot while it sends the others. */
+static void choose_place(sk_hier *l, scatter_job *x)
 {
     int64_t bytes = l->nlocal * x->len;
     bool root = l->c->rank == l->c->root;
@@ -50,7 +49,7 @@ static void choose_place(sk_hier *l, job *x)
 static void inter(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    job *x = ctx;
+    scatter_job *x = ctx;
     if (l->in_shm)
         x->epoch = sk_epoch(l->s, l->nlocal * x->len, false);
     if (l->leader < 0)
@@ -69,7 +68,7 @@ static void inter(sk_hier *l, void *ctx, int i)
 static void out(sk_hier *l, void *ctx, int i)
 {
     (void)i;
-    const job *x = ctx;
+    const scatter_job *x = ctx;
     sk_span mine = sk_recv_block(l->c, 0);
     if (l->c->rank == l->c->root)
         sk_copy(l->s, sk_send_block(l->c, l->c->rank), mine);
@@ -87,7 +86,7 @@ static void out(sk_hier *l, void *ctx, int i)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks}};
+    scatter_job x = {.row = {.c = c, .side = SK_SEND, .order = c->machine->local_ranks}};
     x.len = sk_call_bytes(c);
     if (x.len == 0 || !sk_hier_begin(&l, s, c, 1, in_shm(c)))
         return;

@@ -32,8 +32,8 @@ const sk_algo sk_scatter_linear = {
     .about = "the root sends every rank its block; long blocks",
     .build = build,
     .claim = claim,
-    /* The tree has fewer steps, but moves the bytes lg p / 2 times in all (4.1): measured on one node,
-     * long blocks are faster without it. */
+    /* The tree has fewer steps, but moves the bytes lg p / 2 times in all (4.1): measured on one
+     * node, long blocks are faster without it. */
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_SCATTER_LONG}},
 };
 

@@ -1,4 +1,9 @@
-/* phase_leaders.c: who leads, and in which order the phases of the chunks go. */
+/* hier.c: who leads, the order of the phases, and the phases on a node.
+ *
+ * Reductions on a node through shared memory: every local rank copies its input to its slot.
+ * Short vectors are reduced by the leaders, each its part. Long ones are reduced by all local
+ * ranks, each its part, into the common slot, from which the leaders take them. Local ranks are
+ * in rank order, so the order of operands is kept if the ranks of a node follow each other. */
 #include "coll/phase/hier.h"
 #include "coll/phase/reduce.h"
 
@@ -74,8 +79,8 @@ bool sk_hier_begin(sk_hier *l, sk_sched *s, const sk_call *c, int leaders, bool 
     l->local_ranks.n = l->nlocal;
     l->root_leads = leaders == 1 && has_root(c->coll);
     l->in_shm = epochs && l->nlocal > 1;
-    /* Messages of a node's leaders to each other may come in another order of rounds at each of
-     * them: beside the leaders' phase two nodes could wait for each other. */
+    /* Leaders of one node that send each other messages may do so in different rounds of the phase
+     * between nodes. If a node phase shared these rounds, two nodes could wait for each other. */
     l->overlap = epochs || leaders == 1;
     for (int j = 0; j < leaders; j++)
         if (sk_hier_leader(l, l->node, j) == l->local_rank)
@@ -141,17 +146,17 @@ void sk_hier_node_run(sk_hier *l, const sk_call *call, const sk_team *t, sk_span
         sk_hier_fence(l);
 }
 
-typedef struct spread {
+typedef struct node_spread {
     const sk_parts *x;
     int n, from, to;
-} spread;
+} node_spread;
 
-static int owner(const sk_hier *l, const spread *p, int j)
+static int owner(const sk_hier *l, const node_spread *p, int j)
 {
     return p->from < 0 ? sk_hier_leader(l, l->node, j) : p->from;
 }
 
-static void spread_by_epoch(sk_hier *l, const spread *p)
+static void spread_by_epoch(sk_hier *l, const node_spread *p)
 {
     int epoch =
         sk_epoch(l->s, sk_parts_range(p->x, 0, 1).len, false); /* the first part is longest */
@@ -171,7 +176,7 @@ static void spread_by_epoch(sk_hier *l, const spread *p)
     }
 }
 
-static void spread_by_messages(sk_hier *l, const spread *p)
+static void spread_by_messages(sk_hier *l, const node_spread *p)
 {
     for (int j = 0; j < p->n; j++) {
         int from = owner(l, p, j);
@@ -191,7 +196,7 @@ static void spread_by_messages(sk_hier *l, const spread *p)
 
 void sk_hier_spread(sk_hier *l, const sk_parts *x, int from, int to)
 {
-    spread p = {.x = x, .n = from < 0 ? l->nleaders : 1, .from = from, .to = to};
+    node_spread p = {.x = x, .n = from < 0 ? l->nleaders : 1, .from = from, .to = to};
     bool stays = p.n == 1 && owner(l, &p, 0) == to;
     if (l->nlocal == 1 || stays)
         return;
@@ -248,7 +253,7 @@ bool sk_hier_node_blocks(sk_hier *l, int64_t len, sk_side *out)
     return even;
 }
 
-/* What an inner gather or scatter takes. */
+/* The scratch of a gather or scatter among `members`. */
 static int64_t inner(const sk_call *c, int members, int64_t len)
 {
     sk_team t = {.n = members};
@@ -279,33 +284,33 @@ bool sk_hier_reduction_fits(const sk_call *c)
            sk_hier_chunks(sk_call_elems(c), sk_hier_chunk_elems(c)) < SK_HIER_CHUNKS;
 }
 
-/* Elements of a type that have room in a slot. */
-static int64_t elems_in(const sk_type *t, int64_t room)
+/* Elements of a type that fit into so many bytes of a slot. */
+static int64_t elems_in(const sk_type *t, int64_t bytes)
 {
     int64_t step = t->extent < 0 ? -t->extent : t->extent;
     if (step < t->true_extent)
         step = t->true_extent;
-    int64_t n = step > 0 ? room / step : 0;
-    while (n > 0 && sk_slot_bytes(t, n) > room)
+    int64_t n = step > 0 ? bytes / step : 0;
+    while (n > 0 && sk_slot_bytes(t, n) > bytes)
         n--;
     return n;
 }
 
-static int64_t chunk_room(const sk_call *c)
+static int64_t chunk_bytes(const sk_call *c)
 {
     return c->slot_bytes < SK_HIER_CHUNK ? c->slot_bytes : SK_HIER_CHUNK;
 }
 
 bool sk_hier_reduces_in_shm(const sk_call *c)
 {
-    return c->builtin && elems_in(&c->types[c->send.type], chunk_room(c)) > 0;
+    return c->builtin && elems_in(&c->types[c->send.type], chunk_bytes(c)) > 0;
 }
 
 int64_t sk_hier_chunk_elems(const sk_call *c)
 {
     const sk_type *t = &c->types[c->send.type];
     if (sk_hier_reduces_in_shm(c))
-        return elems_in(t, chunk_room(c));
+        return elems_in(t, chunk_bytes(c));
     int64_t n = t->size > 0 ? SK_HIER_CHUNK / t->size : sk_call_elems(c);
     return n > 0 ? n : 1;
 }
@@ -328,7 +333,7 @@ static int64_t elems(const sk_call *c, sk_span s)
     return s.len / c->types[s.type].size;
 }
 
-/* Where `to` is the input itself, nothing is read but what is there. */
+/* Where `to` is the input itself, the reduction is in place. */
 static void reduce_by_messages(sk_hier *l, sk_span in, sk_span to)
 {
     const sk_call *c = l->c;
@@ -344,7 +349,7 @@ static void reduce_by_messages(sk_hier *l, sk_span in, sk_span to)
     }
 }
 
-static void share_out(sk_hier *l, sk_span slot, int64_t n, sk_span to)
+static void reduce_by_all(sk_hier *l, sk_span slot, int64_t n, sk_span to)
 {
     const sk_call *c = l->c;
     int64_t size = c->types[slot.type].size;
@@ -375,7 +380,7 @@ static void reduce_by_epochs(sk_hier *l, sk_span in, int64_t n, sk_span to)
     sk_hier_fence(l);
     sk_post(l->s, epoch);
     if (in.len >= SK_HIER_REDUCE_SPLIT && l->nlocal > l->nleaders) {
-        share_out(l, slot, n, to);
+        reduce_by_all(l, slot, n, to);
     } else if (l->leader >= 0) {
         sk_parts from = sk_parts_even(c, slot, l->nleaders, t->size);
         sk_parts mine = sk_parts_even(c, to, l->nleaders, t->size);

@@ -1,7 +1,7 @@
-/* hier.h: builders for collectives on several nodes (hierarchical algorithms), in three phases:
+/* hier.h: builders for hierarchical collectives on several nodes, in three phases:
  *
  *   in      the ranks of a node among themselves, towards their leaders
- *   inter   one leader per node, or several, each with a part of the data, with those of other nodes
+ *   inter   the leaders of the nodes: one per node, or several, each with a part of the data
  *   out     the ranks of a node again, from their leaders
  *
  * The phases on a node go through shared memory where local ranks have it, otherwise by messages.
@@ -39,15 +39,17 @@ bool sk_hier_fits(const sk_call *c);
 /* The ranks of each node follow each other: operations that do not commute need it. */
 bool sk_hier_in_order(const sk_call *c);
 
-/* Leaders per node: as many as the user asks for, at most as many as the smallest node has ranks. */
+/* Leaders per node: as many as the user asks for, at most as many as the smallest node has ranks.
+ */
 int sk_hier_nleaders(const sk_call *c);
 
 /* `in_shm`: local ranks share memory. Returns false when out of memory; the schedule is marked. */
 bool sk_hier_begin(sk_hier *l, sk_sched *s, const sk_call *c, int nleaders, bool in_shm);
 void sk_hier_end(sk_hier *l);
 
-/* Leader j of a node, as index among its local ranks and as rank. The local ranks are divided among
- * the leaders in order, and the first of group j leads it. If the root leads, it is the only leader. */
+/* Leader j of a node, as index among its local ranks and as rank. The local ranks are divided
+ * among the leaders in order, and the first of group j leads it. If the root leads, it is the only
+ * leader. */
 int sk_hier_leader(const sk_hier *l, int node, int j);
 int sk_hier_leader_rank(const sk_hier *l, int node, int j);
 int sk_hier_node_size(const sk_hier *l, int node); /* ranks of a node */
@@ -70,14 +72,15 @@ void sk_hier_run(sk_hier *l, const sk_hier_phases *ph, void *ctx, int chunks);
 /* A fence, after which the next round of the phase between nodes starts, too. */
 void sk_hier_fence(sk_hier *l);
 
-/* The number of chunks of n items, at most `most` in each, as even as possible; where chunk i starts. */
+/* The number of chunks of n items, at most `most` in each, as even as possible; where chunk i
+ * starts. */
 int sk_hier_chunks(int64_t n, int64_t most);
 int64_t sk_hier_chunk_first(int64_t n, int chunks, int i);
 
 /* ---- node phases ---- */
 
-/* Before: part j of x is at leader j, or the only part is at local rank `from`. After: all parts are at
- * all local ranks, or at local rank `to`. */
+/* Before: part j of x is at leader j, or the only part is at local rank `from`. After: all parts
+ * are at all local ranks, or at local rank `to`. */
 enum { SK_LEADERS = -1, SK_LOCAL_RANKS = -1 };
 void sk_hier_spread(sk_hier *l, const sk_parts *x, int from, int to);
 
@@ -89,8 +92,8 @@ void sk_hier_node_run(sk_hier *l, const sk_call *call, const sk_team *t, sk_span
  * part j of `to` at leader j. */
 void sk_hier_node_reduce(sk_hier *l, int64_t first, int64_t n, sk_span to);
 
-/* A packed block of every local rank to the leader, into `all`, and back. The blocks have one length;
- * the leader's own is in place already. By messages only. */
+/* A packed block of every local rank to the leader, into `all`, and back. The blocks have one
+ * length; the leader's own is in place already. By messages only. */
 void sk_hier_node_gather(sk_hier *l, sk_span mine, sk_span all);
 void sk_hier_node_scatter(sk_hier *l, sk_span all, sk_span mine);
 

@@ -1,4 +1,8 @@
-/* phase_share.c: how data is dealt out to epochs, and blocks that have to be packed for it. */
+/* intra.c: how data is cut into epochs, packed copies for it, single copy, and cells.
+ *
+ * A block that is too long for its cell is a message from where it lies to where it goes. If its
+ * type is not contiguous, or if it may be overwritten because the call is in place, it goes
+ * through a packed copy. */
 #include "coll/phase/intra.h"
 
 bool sk_intra_fits(const sk_call *c)
@@ -28,11 +32,11 @@ int64_t sk_intra_scratch(int64_t n, int64_t block)
     return sk_scratch_bytes(n, sk_scratch_bytes(1, block));
 }
 
-/* ---- equal blocks dealt out to epochs ---- */
+/* ---- equal blocks in epochs ---- */
 
-static int64_t pieces(int64_t all, int64_t piece)
+static int64_t ceil_div(int64_t all, int64_t part)
 {
-    return all / piece + (all % piece != 0);
+    return all / part + (all % part != 0);
 }
 
 sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block)
@@ -45,12 +49,13 @@ sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block)
         return d;
     if (block <= most) {
         d.per = most / block;
-        d.nepochs = pieces(n, d.per);
+        d.nepochs = ceil_div(n, d.per);
         return d;
     }
-    int64_t even = sk_scratch_bytes(1, pieces(block, pieces(block, most))); /* whole cache lines */
+    int64_t even =
+        sk_scratch_bytes(1, ceil_div(block, ceil_div(block, most))); /* whole cache lines */
     d.part = even < most ? even : most;
-    d.cuts = pieces(block, d.part);
+    d.cuts = ceil_div(block, d.part);
     d.nepochs = d.cuts * n;
     return d;
 }
@@ -175,45 +180,46 @@ int64_t sk_cell_size(const sk_call *c, int n, int64_t most)
     if (lines > most / SK_CACHE_LINE)
         lines = most / SK_CACHE_LINE;
     if (lines > 1 && n > 1 && lines % 2 == 0)
-        lines--; /* short blocks are not to fall on the same few sets of a cache */
+        lines--; /* or short blocks would fall on the same few sets of a cache */
     return lines * SK_CACHE_LINE;
 }
 
-typedef struct walk { /* over the blocks of a lane */
-    const sk_cell_row *lane;
+/* Iterates over the blocks of one direction. */
+typedef struct cell_walk {
+    const sk_cell_row *row;
     int64_t size;   /* of a cell, the longest */
-    int64_t intra;  /* of a near message, the longest */
+    int64_t intra;  /* of an intra-node message, the longest */
     bool rewritten; /* the blocks may be overwritten meanwhile */
     sk_span copy;   /* of the blocks that need one */
-    int64_t at;     /* how far it is used */
+    int64_t at;     /* bytes of it in use */
     int i;
-    sk_span user, place; /* the current block, and where it is while others see it */
+    sk_span user, place; /* the current block, and where messages send or receive it */
     int peer;
-} walk;
+} cell_walk;
 
-static bool is_long(const walk *w)
+static bool is_long(const cell_walk *w)
 {
     return w->user.len > w->size;
 }
 
-static bool needs_copy(const walk *w)
+static bool needs_copy(const cell_walk *w)
 {
-    const sk_call *c = w->lane->row.c;
+    const sk_call *c = w->row->row.c;
     return is_long(w) && (w->rewritten || !c->types[w->user.type].contig);
 }
 
-static void walk_back(walk *w)
+static void walk_back(cell_walk *w)
 {
     w->at = w->i = 0;
 }
 
-static bool walk_on(walk *w)
+static bool walk_on(cell_walk *w)
 {
-    const sk_call *c = w->lane->row.c;
-    if (w->i == w->lane->n)
+    const sk_call *c = w->row->row.c;
+    if (w->i == w->row->n)
         return false;
-    w->peer = (int)(((int64_t)w->lane->first + w->i) % c->nranks);
-    w->place = w->user = sk_blocks_get(&w->lane->row, w->i++);
+    w->peer = (int)(((int64_t)w->row->first + w->i) % c->nranks);
+    w->place = w->user = sk_blocks_get(&w->row->row, w->i++);
     if (needs_copy(w)) {
         w->place = sk_span_cut(c->types, w->copy, w->at, w->user.len);
         w->at += w->user.len;
@@ -229,12 +235,12 @@ static int64_t longest(const sk_cells *x)
     return most;
 }
 
-static walk walk_of(sk_sched *s, const sk_cell_row *lane, const sk_cells *x, bool rewritten)
+static cell_walk walk_of(sk_sched *s, const sk_cell_row *row, const sk_cells *x, bool rewritten)
 {
-    walk w = {.lane = lane,
-              .size = longest(x),
-              .intra = x->to_host ? x->to_host : INT64_MAX,
-              .rewritten = rewritten};
+    cell_walk w = {.row = row,
+                   .size = longest(x),
+                   .intra = x->to_host ? x->to_host : INT64_MAX,
+                   .rewritten = rewritten};
     while (walk_on(&w))
         ;
     if (w.at)
@@ -244,7 +250,7 @@ static walk walk_of(sk_sched *s, const sk_cell_row *lane, const sk_cells *x, boo
 }
 
 /* Which size of cells the current block has. */
-static int size_of(const walk *w, const sk_cells *x)
+static int size_of(const cell_walk *w, const sk_cells *x)
 {
     int i = 0;
     while (w->user.len > x->size[i])
@@ -252,13 +258,13 @@ static int size_of(const walk *w, const sk_cells *x)
     return i;
 }
 
-static sk_span cell_of(const walk *w, const sk_cells *x, const int *epoch, int64_t i)
+static sk_span cell_of(const cell_walk *w, const sk_cells *x, const int *epoch, int64_t i)
 {
     int k = size_of(w, x);
     return sk_slot(epoch[k], i * x->size[k], w->user.len);
 }
 
-static void copy_long(sk_sched *s, walk *w)
+static void copy_long(sk_sched *s, cell_walk *w)
 {
     for (; walk_on(w);)
         if (is_long(w))
@@ -266,7 +272,7 @@ static void copy_long(sk_sched *s, walk *w)
     walk_back(w);
 }
 
-static bool has_any(walk *w, const sk_cells *x, int size)
+static bool has_any(cell_walk *w, const sk_cells *x, int size)
 {
     bool any = false;
     for (; walk_on(w);)
@@ -275,7 +281,7 @@ static bool has_any(walk *w, const sk_cells *x, int size)
     return any;
 }
 
-static void fill(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, int size)
+static void fill(sk_sched *s, cell_walk *w, const sk_cells *x, const int *epoch, int size)
 {
     for (; walk_on(w);)
         if (!is_long(w) && size_of(w, x) == size)
@@ -283,8 +289,8 @@ static void fill(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, int 
     walk_back(w);
 }
 
-/* In the order of epochs, no more than two of them at once. */
-static void fill_all(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, bool all)
+/* In the order of epochs. At most two epochs are open at once. */
+static void fill_all(sk_sched *s, cell_walk *w, const sk_cells *x, const int *epoch, bool all)
 {
     int last = -1;
     for (int i = 0; i < SK_CELL_SIZES && x->size[i]; i++) {
@@ -301,7 +307,7 @@ static void fill_all(sk_sched *s, walk *w, const sk_cells *x, const int *epoch, 
         sk_fence(s);
 }
 
-static void send_long(sk_sched *s, walk *w)
+static void send_long(sk_sched *s, cell_walk *w)
 {
     for (; walk_on(w);)
         if (is_long(w))
@@ -309,7 +315,7 @@ static void send_long(sk_sched *s, walk *w)
     walk_back(w);
 }
 
-static void empty(sk_sched *s, walk *w, const sk_cells *x, const int *epoch)
+static void empty(sk_sched *s, cell_walk *w, const sk_cells *x, const int *epoch)
 {
     for (; walk_on(w);) {
         int64_t i = x->ncells > 1 ? x->cell - (w->i - 1) : 0;
@@ -328,8 +334,8 @@ void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span
     int epoch[SK_CELL_SIZES] = {0}, nsizes = 0;
     for (; nsizes < SK_CELL_SIZES && x->size[nsizes]; nsizes++)
         epoch[nsizes] = sk_epoch(s, x->ncells * x->size[nsizes], all);
-    walk out = walk_of(s, &x->out, x, all && c->in_place);
-    walk in = walk_of(s, &x->in, x, false);
+    cell_walk out = walk_of(s, &x->out, x, all && c->in_place);
+    cell_walk in = walk_of(s, &x->in, x, false);
     copy_long(s, &out);
     fill_all(s, &out, x, epoch, all);
     sk_copy(s, own, own_to);

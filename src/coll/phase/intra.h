@@ -1,10 +1,11 @@
 /* intra.h: builders for collectives of ranks that are all on one node, through its shared memory.
  *
  * Local rank i is rank i here. How data is cut into epochs follows from what all ranks agree on.
- * Whether a rank needs a packed copy, because its type may not be cut anywhere, only that rank knows.
+ * Whether a rank needs a packed copy, because its type may not be cut anywhere, only that rank
+ * knows.
  *
- * Nearly all of them do this for each epoch: fill my slot, fence, post the epoch, take from the slots
- * of others. No fence follows, so the next epoch is filled while this one is emptied. */
+ * Nearly all of them do this for each epoch: fill my slot, fence, post the epoch, take from the
+ * slots of others. No fence follows, so the next epoch is filled while this one is emptied. */
 #ifndef SK_PHASE_INTRA_H
 #define SK_PHASE_INTRA_H
 
@@ -12,22 +13,22 @@
 #include "coll/phase/blocks.h"
 #include "coll/tuning.h"
 
-/* All ranks are on one node that has shared memory. For single copy, they can also read each other's
- * memory. */
+/* All ranks are on one node that has shared memory. For single copy, they can also read each
+ * other's memory. */
 bool sk_intra_fits(const sk_call *c);
 bool sk_single_copy_fits(const sk_call *c);
 
-/* The bytes of an epoch: `most`, or a slot if that is smaller. Where ranks share cores, nothing overlaps
- * and every epoch costs a round of the scheduler: there an epoch takes a whole slot. */
+/* The bytes of an epoch: `most`, or a slot if that is smaller. Where ranks share cores, nothing
+ * overlaps and every epoch costs a round of the scheduler: there an epoch takes a whole slot. */
 int64_t sk_intra_epoch_bytes(const sk_call *c, int64_t most);
 
-/* May blocks of so many bytes together go through the common slot, to be taken in one step? That pays
- * where ranks share cores. Where each has its own core, writing the same cache lines costs more than
- * reading the slots of all. */
+/* May blocks of so many bytes together go through the common slot, to be taken in one step? That
+ * pays where ranks share cores. Where each has its own core, writing the same cache lines costs
+ * more than reading the slots of all. */
 bool sk_intra_use_common(const sk_call *c, int64_t bytes);
 
-/* Before takes from all local ranks, of an epoch that all post. Where ranks share cores, this sleeps
- * once, instead of once for every local rank. */
+/* Before takes from all local ranks, of an epoch that all post. Where ranks share cores, this
+ * sleeps once, instead of once for every local rank. */
 void sk_intra_await_all(sk_sched *s, const sk_call *c, int epoch);
 
 /* ---- equal blocks in epochs ----
@@ -77,22 +78,22 @@ void sk_others_fill(sk_sched *s, const sk_others *x, const sk_chunking *d, sk_ch
 int64_t sk_intra_scratch(int64_t n, int64_t block);
 
 /* ---- single copy ----
- * My bytes as local ranks can read them: packed, if their type has gaps. The same for all blocks of the
- * send side, in the order of ranks. */
+ * My bytes as local ranks can read them: packed, if their type has gaps. The same for all blocks
+ * of the send side, in the order of ranks. */
 sk_span sk_intra_contiguous(sk_sched *s, const sk_call *c, sk_span user);
 sk_span sk_intra_contiguous_sends(sk_sched *s, const sk_call *c);
 
-/* In an epoch of SK_EXPORT_BYTES bytes: export a span and post, after a fence. Local ranks read from
- * sk_intra_exported. sk_intra_quiesce, which starts a round, waits until all have read. */
+/* In an epoch of SK_EXPORT_BYTES bytes: export a span and post, after a fence. Local ranks read
+ * from sk_intra_exported. sk_intra_quiesce, which starts a round, waits until all have read. */
 void sk_intra_export(sk_sched *s, int epoch, sk_span what);
 sk_span sk_intra_exported(int epoch);
 void sk_intra_quiesce(sk_sched *s, int epoch);
 
 /* ---- blocks whose sizes only their two ends know ----
- * In the slot of its sender each block has a cell of an agreed size, and perhaps others of other sizes,
- * each size in its own epoch: there are more small slots than large ones, so that senders can run
- * ahead. A block that is too long for a cell is an intra-node message, and a very long one a message
- * of the host. Both ends know its size, so they agree, and the others need not know. */
+ * In the slot of its sender each block has a cell of an agreed size, and perhaps others of other
+ * sizes, each size in its own epoch: there are more small slots than large ones, so that senders
+ * can run ahead. A block that is too long for a cell is an intra-node message, and a very long one
+ * a message of the host. Both ends know its size, so they agree, and the others need not know. */
 enum { SK_CELL_SIZES = 3 };
 
 /* Blocks 0 .. n-1 of a row, to or from ranks that follow each other. */

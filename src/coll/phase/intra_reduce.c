@@ -1,3 +1,4 @@
+/* intra_reduce.c: vectors in slots, and who reduces which part of them. */
 #include "coll/phase/intra_reduce.h"
 
 #include "coll/phase/reduce.h"
@@ -37,9 +38,9 @@ int64_t sk_elems_bytes(const sk_call *c, int64_t n)
 int64_t sk_elems_each(const sk_call *c)
 {
     int64_t least = sk_slot_bytes(type_of(c), 1);
-    int64_t room =
+    int64_t bytes =
         sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK) / c->nranks / SK_CACHE_LINE * SK_CACHE_LINE;
-    return sk_elems_in(c, room > least ? room : least);
+    return sk_elems_in(c, bytes > least ? bytes : least);
 }
 
 sk_span sk_elems_slot(const sk_call *c, int epoch, int64_t at, int64_t n)
@@ -97,8 +98,8 @@ void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
             most = sk_elems_in(c, sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK));
     int64_t chunks = all / most + (all % most != 0);
     for (int64_t k = 0, first = 0; k < chunks; k++) {
-        int64_t n = all / chunks + (k < all % chunks), room = sk_elems_bytes(c, n);
-        int in = sk_epoch(s, room, true), out = sk_epoch(s, room, true);
+        int64_t n = all / chunks + (k < all % chunks), bytes = sk_elems_bytes(c, n);
+        int in = sk_epoch(s, bytes, true), out = sk_epoch(s, bytes, true);
         sk_copy(s, sk_send_elems(c, first, n), sk_elems_slot(c, in, 0, n));
         sk_fence(s);
         sk_post(s, in);

@@ -1,5 +1,5 @@
-/* intra_reduce.h: reductions of ranks that are all on one node. Slots hold elements as the type lays
- * them out, because operations see whole elements. */
+/* intra_reduce.h: reductions of ranks that are all on one node. Slots hold elements as the type
+ * lays them out, because operations see whole elements. */
 #ifndef SK_PHASE_INTRA_REDUCE_H
 #define SK_PHASE_INTRA_REDUCE_H
 
@@ -32,13 +32,13 @@ sk_elem_range sk_intra_part(const sk_call *c, int64_t n, int rank);
 /* Copy a short vector to my slot and post it; returns the epoch. `all`: every rank does this. */
 int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);
 
-/* A long vector, chunk by chunk: all ranks copy their vectors to slots, each reduces its part into the
- * common slot, and all, or only rank `to`, take the result from there. to < 0: all. Two epochs for
- * each chunk. */
+/* A long vector, chunk by chunk: all ranks copy their vectors to slots, each reduces its part into
+ * the common slot, and all, or only rank `to`, take the result from there. to < 0: all. Two epochs
+ * for each chunk. */
 void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to);
 
-/* What that costs: every byte of all vectors is reduced once, by one rank, and `takers` ranks take the
- * result. */
+/* What that costs: every byte of all vectors is reduced once, by one rank, and `takers` ranks take
+ * the result. */
 void sk_intra_claim_parts(const sk_cost_case *k, sk_cost *c, int64_t takers);
 
 #endif

@@ -71,18 +71,18 @@ void sk_allgather_by_ring(sk_sched *s, const sk_team *t, const sk_parts *x)
 
 /* One level of recursive doubling: two neighbouring subtrees of `half` members exchange their data.
  * Where n is no power of two the right one may have fewer members, or none. */
-typedef struct level {
+typedef struct doubling_level {
     sk_sched *s;
     const sk_team *t;
     int half, bits; /* half == 1 << bits */
     int middle;     /* the first member of the right subtree */
     int right;      /* how many it has */
     sk_span left_data, right_data;
-} level;
+} doubling_level;
 
-/* The members on the left that have no partner get the right side's data from those that have one, in
- * halving distances. In each subtree of 2^k members the first `right` have it. */
-static void correct(const level *v, bool lone)
+/* The members on the left that have no partner get the right side's data from those that have one,
+ * in halving distances. In each subtree of 2^k members the first `right` have it. */
+static void correct(const doubling_level *v, bool lone)
 {
     int me = v->t->me;
     for (int k = v->bits; k > 0; k--) {
@@ -96,11 +96,11 @@ static void correct(const level *v, bool lone)
     }
 }
 
-static void level_left(const level *v)
+static void level_left(const doubling_level *v)
 {
     int partner = v->t->me + v->half;
-    /* A right side of one member has its data from the start, so its partner receives it a round early
-     * and spreads it a round early: this keeps n = 2^k + 1 within 2k rounds. */
+    /* A right side of one member has its data from the start, so its partner receives it a round
+     * early and spreads it a round early: this keeps n = 2^k + 1 within 2k rounds. */
     bool lone = v->right == 1 && v->half > 1;
     bool early = lone && partner == v->middle;
     if (early)
@@ -115,7 +115,7 @@ static void level_left(const level *v)
         correct(v, early);
 }
 
-static void level_right(const level *v)
+static void level_right(const doubling_level *v)
 {
     int partner = sk_team_rank(v->t, v->t->me - v->half);
     sk_fence(v->s);
@@ -132,14 +132,14 @@ void sk_allgather_by_doubling(sk_sched *s, const sk_team *t, const sk_parts *x)
         if (middle >= t->n)
             continue;
         int64_t end = middle + half < t->n ? middle + half : t->n;
-        level v = {.s = s,
-                   .t = t,
-                   .half = (int)half,
-                   .bits = bits,
-                   .middle = (int)middle,
-                   .right = (int)(end - middle),
-                   .left_data = sk_parts_range(x, (int)first, (int)middle),
-                   .right_data = sk_parts_range(x, (int)middle, (int)end)};
+        doubling_level v = {.s = s,
+                            .t = t,
+                            .half = (int)half,
+                            .bits = bits,
+                            .middle = (int)middle,
+                            .right = (int)(end - middle),
+                            .left_data = sk_parts_range(x, (int)first, (int)middle),
+                            .right_data = sk_parts_range(x, (int)middle, (int)end)};
         if (t->me < middle)
             level_left(&v);
         else

@@ -1,6 +1,6 @@
 /* p2p.h: builders that several algorithms share, made of messages. A builder appends rounds to a
- * schedule. It starts and ends inside a round: the caller fences before and after where its own data
- * needs it. */
+ * schedule. It starts and ends inside a round: the caller fences before and after where its own
+ * data needs it. */
 #ifndef SK_PHASE_P2P_H
 #define SK_PHASE_P2P_H
 
@@ -8,8 +8,8 @@
 #include "coll/tuning.h"
 
 /* ---- who takes part ----
- * All ranks, or those of a list, numbered as members: member 0 is entry `first`, and the others follow
- * in order, round the end. */
+ * All ranks, or those of a list, numbered as members: member 0 is entry `first`, and the others
+ * follow in order, round the end. */
 typedef struct sk_team {
     int n, me, first;
     const int *ranks; /* NULL: all ranks */
@@ -19,8 +19,8 @@ sk_team sk_team_all(const sk_call *c, int first);
 int sk_team_rank(const sk_team *t, int member);
 
 /* ---- data in n parts ----
- * Part i is what member i contributes or receives. The parts are packed in one span in this order, or
- * (loose) are blocks wherever they lie. */
+ * Part i is what member i contributes or receives. The parts are packed in one span in this order,
+ * or (loose) are blocks wherever they lie. */
 typedef struct sk_parts {
     const sk_type *types;
     sk_span all; /* starts with part `first` */
@@ -31,8 +31,9 @@ typedef struct sk_parts {
     bool loose;
 } sk_parts;
 
-/* `all` in n parts of whole units, as even as possible: the first (units mod n) are one unit longer. A
- * unit is the bytes that must stay together: the type's size, or 1 where `all` may be cut anywhere. */
+/* `all` in n parts of whole units, as even as possible: the first (units mod n) are one unit
+ * longer. A unit is the bytes that must stay together: the type's size, or 1 where `all` may be
+ * cut anywhere. */
 sk_parts sk_parts_even(const sk_call *c, sk_span all, int n, int64_t unit);
 
 /* `all` holds the parts from `first` on, all of them `bytes` long. */
@@ -60,8 +61,8 @@ void sk_allgather_by_doubling(sk_sched *s, const sk_team *t, const sk_parts *x);
 int64_t sk_allgather_scratch(const sk_call *c);
 
 /* ---- binomial tree ----
- * Member 0 is the root. The subtree of a member is a range of members that starts with itself. Kids are
- * in rising order: kid k is member me + 2^k. */
+ * Member 0 is the root. The subtree of a member is a range of members that starts with itself.
+ * Kids are in rising order: kid k is member me + 2^k. */
 enum { SK_TREE_KIDS = 31 };
 
 typedef struct sk_edge {
@@ -90,17 +91,17 @@ void sk_tree_down(sk_sched *s, const sk_tree *t);
  * send. */
 void sk_tree_up(sk_sched *s, const sk_tree *t);
 
-/* Upper bound of the scratch for blocks that go along a tree: those of my subtree or, at the root, those
- * of each kid's subtree, allocated separately. */
+/* Upper bound of the scratch for blocks that go along a tree: those of my subtree or, at the root,
+ * those of each kid's subtree, allocated separately. */
 int64_t sk_tree_scratch(const sk_call *c);
 
 /* sk_tree_of, sk_tree_carry and sk_tree_down: every member gets the parts of its subtree. */
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x);
 
 /* ---- blocks whose sizes only the root and their owner know (scatterv, gatherv) ----
- * A block of at most SK_TREE_PACKET_BLOCK bytes travels ("rides") in packets along the tree, with its
- * member as key. A longer one goes straight between its owner and the root: both know its size, so
- * both agree. */
+ * A block of at most SK_TREE_PACKET_BLOCK bytes travels ("rides") in packets along the tree, with
+ * its member as key. A longer one goes straight between its owner and the root: both know its
+ * size, so both agree. */
 
 static inline bool sk_rides(sk_span block)
 {
@@ -114,16 +115,16 @@ int sk_ride_packet_any(sk_sched *s, const sk_tree *t);
 int64_t sk_ride_scratch(const sk_call *c);
 
 /* ---- broadcast of a message that is cut into parts ----
- * The message in one span that may be cut anywhere: the user's buffer, or scratch. sk_message_in makes
- * it, and fills it at the root; sk_message_out delivers it at the others. */
+ * The message in one span that may be cut anywhere: the user's buffer, or scratch. sk_message_in
+ * makes it, and fills it at the root; sk_message_out delivers it at the others. */
 sk_span sk_message_in(sk_sched *s, const sk_call *c);
 void sk_message_out(sk_sched *s, const sk_call *c, sk_span place);
 int64_t sk_message_scratch(const sk_call *c);
 
 /* ---- alltoall ----
- * The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on, round the
- * end. They are in the send buffer. When the call is in place they would be overwritten in the receive
- * buffer, so they are in a copy of it. */
+ * The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on,
+ * round the end. They are in the send buffer. When the call is in place they would be overwritten
+ * in the receive buffer, so they are in a copy of it. */
 typedef struct sk_sends {
     sk_blocks row;
     sk_span copy; /* empty: none was needed */
@@ -138,8 +139,8 @@ sk_span sk_sends_next(sk_sends *x);                        /* to be called nrank
  * round. */
 void sk_alltoall_by_exchange(sk_sched *s, const sk_call *c, int window);
 
-/* The scratch that sk_alltoall_sends takes. For alltoallv and alltoallw there is no bound: nothing about
- * their sizes is known to all ranks. */
+/* The scratch that sk_alltoall_sends takes. For alltoallv and alltoallw there is no bound: nothing
+ * about their sizes is known to all ranks. */
 int64_t sk_alltoall_sends_scratch(const sk_call *c);
 
 #endif

@@ -29,7 +29,7 @@ sk_span sk_blocks_input(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c), at = 0;
     if (!c->rename)
         return sk_send_elems(c, 0, n);
-    sk_call old = *c; /* whose blocks stand in the order of ranks */
+    sk_call old = *c; /* its blocks are in the order of ranks */
     old.rename = NULL;
     sk_span all = sk_scratch_typed(s, c->send.type, n);
     for (int i = 0; i < c->nranks; i++) {
@@ -229,7 +229,7 @@ static void give_half(vector_halving *h, int peer, elem_run keep, elem_run give,
     sk_fence(h->s);
 }
 
-/* Towards one member: whoever differs from it in this bit sends all it has, and is done. */
+/* Towards one member: a member that differs from it in this bit sends all it has, and is done. */
 static void join_half(vector_halving *h, int peer, elem_run keep, elem_run give, int bit)
 {
     int off = h->to < 0 ? 0 : h->member ^ h->to;
@@ -267,7 +267,7 @@ void sk_halve_and_join_flow(sk_flow *w, const sk_fold *f, int to)
     for (int bit = 1; bit < f->q; bit *= 2)
         for (int i = 0; i < f->q; i++) {
             int off = i ^ to, half = f->q / (2 * bit);
-            bool joins = to < 0 || (off < 2 * bit && (off & bit)); /* sends its half back, too */
+            bool joins = to < 0 || (off < 2 * bit && (off & bit)); /* it also sends its half back */
             sk_flow_pass(w, sk_fold_rank(f, i), sk_fold_rank(f, i ^ bit), 1 + joins,
                          (int64_t)half * (1 + joins));
         }

@@ -1,8 +1,8 @@
 /* reduce.h: builders that several reductions share.
  *
- * Elements are combined in place: `inout = in op inout` puts the result where the right operand was. So
- * a running value moves between two buffers as operands come from the left and from the right, and
- * nothing is copied to keep the order. */
+ * Elements are combined in place: `inout = in op inout` puts the result where the right operand
+ * was. So a running value moves between two buffers as operands come from the left and from the
+ * right, and nothing is copied to keep the order. */
 #ifndef SK_PHASE_REDUCE_H
 #define SK_PHASE_REDUCE_H
 
@@ -29,9 +29,9 @@ int64_t sk_reduce_scatter_cutoff(int p);
 int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n);
 
 /* ---- a running value ----
- * Use: sk_acc_ready; in one round send `at` and receive into sk_acc_in; fence; sk_acc_add; fence. All
- * three may be given a part of the vector, from element `first` on. Then only that part of the value
- * remains valid. */
+ * Use: sk_acc_ready; in one round send `at` and receive into sk_acc_in; fence; sk_acc_add; fence.
+ * All three may be given a part of the vector, from element `first` on. Then only that part of the
+ * value remains valid. */
 typedef struct sk_acc {
     const sk_call *c;
     sk_span at;     /* the value so far: at first the input, which is only read; empty: none */
@@ -42,9 +42,9 @@ typedef struct sk_acc {
     bool ordered;   /* keep the order of operands */
 } sk_acc;
 
-/* Elements [first, first + n) of the input. Operands keep the order of ranks if the operation does not
- * commute. `home` is the buffer to write first, or empty. If the input itself is there (in place), it
- * may be written. */
+/* Elements [first, first + n) of the input. Operands keep the order of ranks if the operation does
+ * not commute. `home` is the buffer to write first, or empty. If the input itself is there (in
+ * place), it may be written. */
 sk_acc sk_acc_new(const sk_call *c, int64_t first, int64_t n, sk_span home);
 
 /* All of sk_blocks_input. If that is a copy, it may be written. */
@@ -53,7 +53,8 @@ sk_acc sk_acc_blocks(sk_sched *s, const sk_call *c);
 /* No value yet: the first operand becomes the value. */
 sk_acc sk_acc_none(const sk_call *c, int64_t n, sk_span home);
 
-/* Before the transfer: a value that may only be read cannot be the right operand, so it is copied. */
+/* Before the transfer: a value that may only be read cannot be the right operand, so it is copied.
+ */
 void sk_acc_ready(sk_sched *s, sk_acc *a, int64_t first, int64_t n, bool mine_left);
 sk_span sk_acc_in(sk_sched *s, sk_acc *a);
 void sk_acc_add(sk_sched *s, sk_acc *a, int64_t first, int64_t n, bool mine_left);
@@ -80,10 +81,10 @@ void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a);
 void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes);
 
 /* ---- recursive halving and back ----
- * Every member halves its part of the vector lg q times: it gives one half to a partner and reduces the
- * other half with the partner's. Then the parts are joined again, into the receive buffer of all
- * members (to = -1) or of member `to`. The first partners are neighbours, so the order of operands is
- * kept. 2 lg q rounds; ends with a fence. */
+ * Every member halves its part of the vector lg q times: it gives one half to a partner and
+ * reduces the other half with the partner's. Then the parts are joined again, into the receive
+ * buffer of all members (to = -1) or of member `to`. The first partners are neighbours, so the
+ * order of operands is kept. 2 lg q rounds; ends with a fence. */
 void sk_halve_and_join(sk_sched *s, const sk_fold *f, sk_acc *a, int to);
 
 /* What that sends, in q-th parts of the vector. */
@@ -98,8 +99,8 @@ typedef struct sk_prefix {
 
 sk_prefix sk_prefix_new(sk_sched *s, const sk_call *c);
 
-/* Receive the prefix of lower ranks, in the current round, and reduce; ends with a fence. `more`: this
- * rank will send again. */
+/* Receive the prefix of lower ranks, in the current round, and reduce; ends with a fence. `more`:
+ * this rank will send again. */
 void sk_prefix_take(sk_sched *s, sk_prefix *x, int peer, bool more);
 void sk_prefix_end(sk_sched *s, const sk_prefix *x);
 

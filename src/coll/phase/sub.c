@@ -1,5 +1,5 @@
-/* phase_inner.c: rounds of one schedule become rounds of another: members become ranks, buffers
- * become spans. */
+/* sub.c: rounds of one schedule become rounds of another: members become ranks, buffers become
+ * spans. */
 #include "coll/phase/sub.h"
 
 sk_call sk_sub_call(const sk_call *c, sk_coll coll, const sk_team *t)
@@ -86,7 +86,7 @@ static void append(const sk_sub *in, sk_sched *s, const sk_step *st)
     case SK_STEP_REDUCE:
         sk_reduce(s, outer(in, st->a), outer(in, st->b));
         break;
-    default: /* packets and epochs are not for parts of a schedule */
+    default: /* packets and epochs belong to a whole schedule */
         sk_sched_fail(s, SK_BADARG);
     }
 }

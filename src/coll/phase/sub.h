@@ -1,9 +1,9 @@
 /* sub.h: a whole algorithm among some of the ranks, as a part of a larger schedule.
  *
- * It is built for a call of its own, whose ranks are the members of a team and whose buffers start at
- * spans of the larger schedule. Its rounds are then appended one by one, so that other steps can share
- * them. Which algorithm it is decides the chooser of the call (sk_call.chooser), by the same rules and
- * settings as for a whole call. */
+ * It is built for a call of its own, whose ranks are the members of a team and whose buffers start
+ * at spans of the larger schedule. Its rounds are then appended one by one, so that other steps
+ * can share them. Which algorithm it is decides the chooser of the call (sk_call.chooser), by the
+ * same rules and settings as for a whole call. */
 #ifndef SK_PHASE_SUB_H
 #define SK_PHASE_SUB_H
 

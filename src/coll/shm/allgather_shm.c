@@ -1,13 +1,15 @@
-/* allgather_shm.c: every rank copies its block to shared memory, and all blocks out of it;
+/* allgather_shm.c: every rank copies its block to its slot and takes those of all others;
  * allgather and allgatherv.
- * cost   2 copies of a byte    good for  one node
- * epochs  1, or one for each chunk of the longest block
- * steps  3 by way of the common slot; otherwise p+1 for each chunk
- * scratch  the blocks, where they are cut and the user's type is not contiguous */
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    1, or one for each chunk of the longest block
+ * steps     3 through the common slot; otherwise p + 1 for each chunk
+ * scratch   the blocks, where they are cut and the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-/* Short blocks stand together in the order of ranks, where the receive buffer wants them, too. */
+/* Short blocks are together in the common slot, in the order of ranks, which is that of the
+ * receive buffer. */
 static void build_common(sk_sched *s, const sk_call *c, const sk_blocks *all, int64_t bytes)
 {
     sk_span mine = sk_send_block(c, 0);
@@ -18,7 +20,7 @@ static void build_common(sk_sched *s, const sk_call *c, const sk_blocks *all, in
     sk_blocks_take(s, all, 0, c->nranks, -1, sk_common(epoch, 0, bytes));
 }
 
-/* The part of a block that this epoch holds; short blocks end before others. */
+/* The part of a block that this epoch holds. It is empty for blocks that have ended. */
 static sk_span part_of(const sk_call *c, sk_span block, sk_chunk h)
 {
     int64_t left = block.len > h.from ? block.len - h.from : 0;

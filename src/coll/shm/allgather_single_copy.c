@@ -1,8 +1,10 @@
-/* allgather_single_copy.c: every rank says where its block lies and reads those of the others;
- * allgather and allgatherv.
- * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
- * epochs  1    steps  p+3
- * scratch  the blocks, where the user's type is not contiguous */
+/* allgather_single_copy.c: every rank exports its block and reads those of the others; allgather
+ * and allgatherv.
+ * cost      1 copy of a byte, and all wait for all
+ * good for  long blocks, one node
+ * epochs    1
+ * steps     p + 3
+ * scratch   the blocks, where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

@@ -1,8 +1,11 @@
-/* allreduce_shm.c: every rank copies its vector to its slot, all combine what stands there.
- * cost   short: 1 copy, and p vectors combined by every rank, or by one for all
- *        long: 1 copy in, 1 vector's worth combined by every rank (a part of each), 1 copy out
- * epochs  1; long: 2 for each chunk    steps  3; long: 5 for each chunk
- * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
+/* allreduce_shm.c: every rank copies its vector to its slot, and all reduce what is there.
+ * cost      short: 1 copy, and p vectors reduced by every rank, or by one for all
+ *           long:  1 copy in, one vector's worth reduced by every rank (a part of each), 1 copy
+ *           out
+ * good for  one node, operations of the standard; keeps the order of ranks
+ * epochs    1; long: 2 for each chunk
+ * steps     3; long: 5 for each chunk
+ * scratch   none */
 #include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 

@@ -1,16 +1,18 @@
 /* alltoall_shm.c: every rank copies the others' blocks to its slot, and its own out of theirs.
- * cost   2 copies of a byte    good for  one node, short and medium blocks
- * epochs  1, or one for every 16 KiB that a rank sends (where ranks share cores: for every room)
- * steps  2 to fill an epoch, one for each block to empty it
- * scratch  what is sent, in place with several epochs; all blocks, where they are cut and the user's
- *          type is not contiguous
+ * cost      2 copies of a byte
+ * good for  one node, short and medium blocks
+ * epochs    1, or one for every 16 KiB that a rank sends (where ranks share cores: for every
+ *           slot)
+ * steps     2 to fill an epoch, one for each block to empty it
+ * scratch   what is sent, in place with several epochs; all blocks, where they are cut and the
+ *           user's type is not contiguous
  *
- * Several epochs hold whole blocks for one rank after the other, from the next one on, not a part of
- * each block: long stretches, and nothing is cut that need not be. */
+ * Several epochs hold whole blocks for one rank after the other, from the next one on, instead
+ * of a part of each block. So copies are long, and nothing is cut without need. */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-/* The i-th rank after me has me as its (p-2-i)th. */
+/* For the i-th rank after me, I am the (p-2-i)th rank after it. */
 static void empty(sk_sched *s, const sk_others *from, sk_chunk h, int epoch)
 {
     for (int k = h.hi - 1; k >= h.lo; k--) {

@@ -1,7 +1,9 @@
-/* alltoall_single_copy.c: every rank says where its blocks lie and reads its own from the others.
- * cost   1 copy of a byte, and all wait for all    good for  long blocks, one node
- * epochs  1    steps  p+3
- * scratch  what is sent, in place; all blocks, where the user's type is not contiguous */
+/* alltoall_single_copy.c: every rank exports its blocks and reads its own from the others.
+ * cost      1 copy of a byte, and all wait for all
+ * good for  long blocks, one node
+ * epochs    1
+ * steps     p + 3
+ * scratch   what is sent, in place; all blocks, where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

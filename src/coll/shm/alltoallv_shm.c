@@ -1,8 +1,11 @@
-/* alltoallv_shm.c: every slot has a cell for each of the other ranks; long blocks are near
- * messages, or the host's if local ranks cannot read each other's memory and all together would go
- * through every cache; alltoallv and alltoallw. cost   2 copies of a byte    good for  one node
- * epochs  1    steps  2 for each block, and 2 or 3
- * scratch  long blocks that are sent in place, or whose type is not contiguous: no bound */
+/* alltoallv_shm.c: every slot has a cell for each of the other ranks. Long blocks are intra-node
+ * messages, or the host's, if local ranks cannot read each other's memory and all blocks
+ * together exceed the caches; alltoallv and alltoallw.
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    1
+ * steps     2 for each block, and 2 or 3
+ * scratch   long blocks that are sent in place, or whose type is not contiguous: no bound */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

@@ -1,6 +1,8 @@
-/* barrier_shm.c: every rank says that it has come, and waits until all have.
- * cost   one epoch without data    good for  one node
- * steps  2                        scratch   none */
+/* barrier_shm.c: every rank posts an epoch and waits until all have.
+ * cost      one epoch without data
+ * good for  one node
+ * steps     2
+ * scratch   none */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

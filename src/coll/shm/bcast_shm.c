@@ -1,9 +1,11 @@
 /* bcast_shm.c: the root copies the message to its slot, the others copy it out.
- * cost   2 copies of a byte, which overlap for long messages    good for  one node
- * epochs  1, or one for each chunk    steps  2 for each chunk
- * scratch  the message, where it is cut and the user's type is not contiguous
+ * cost      2 copies of a byte, which overlap for long messages
+ * good for  one node
+ * epochs    1, or one for each chunk
+ * steps     2 for each chunk
+ * scratch   the message, where it is cut and the user's type is not contiguous
  *
- * Only the root posts, so it is gone before the others have come. */
+ * Only the root posts, so it does not wait for the others. */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

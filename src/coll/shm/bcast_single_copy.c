@@ -1,7 +1,9 @@
-/* bcast_single_copy.c: the root says where the message lies, the others read it from there.
- * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
- * epochs  1    steps  3
- * scratch  the message, where the user's type is not contiguous */
+/* bcast_single_copy.c: the root exports its message, and the others read it.
+ * cost      1 copy of a byte, and the root waits for the last reader
+ * good for  long messages, one node
+ * epochs    1
+ * steps     3
+ * scratch   the message, where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

@@ -1,14 +1,17 @@
-/* gather_shm.c: every rank copies its block to its slot, the root copies all of them out.
- * cost   2 copies of a byte    good for  one node
- * epochs  1, or one for each chunk of a block    steps  2 for each chunk; p-1 at the root, or 3 by
- *        way of the common slot
- * scratch  a block, or all at the root, where they are cut and the user's type is not contiguous
+/* gather_shm.c: every rank copies its block to its slot, and the root copies all of them out.
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    1, or one for each chunk of a block
+ * steps     2 for each chunk; p - 1 at the root, or 3 through the common slot
+ * scratch   a block, or all at the root, where they are cut and the user's type is not
+ *           contiguous
  *
- * Nobody but the root waits for anything. */
+ * Only the root waits. */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-/* Short blocks stand together, so that the root waits once and takes them in a step or two. */
+/* Short blocks are together in the common slot: the root waits once and takes them in a step or
+ * two. */
 static void build_common(sk_sched *s, const sk_call *c)
 {
     sk_others all = sk_others_of(c, SK_RECV, c->root);

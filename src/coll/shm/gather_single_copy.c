@@ -1,7 +1,9 @@
-/* gather_single_copy.c: every rank says where its block lies, the root reads them all.
- * cost   1 copy of a byte, and all wait for the root    good for  long, one node
- * epochs  1    steps  3; p at the root
- * scratch  a block, or all at the root, where the user's type is not contiguous */
+/* gather_single_copy.c: every rank exports its block, and the root reads them all.
+ * cost      1 copy of a byte, and all wait for the root
+ * good for  long blocks, one node
+ * epochs    1
+ * steps     3; p at the root
+ * scratch   a block, or all at the root, where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

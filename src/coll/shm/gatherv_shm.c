@@ -1,10 +1,11 @@
-/* gatherv_shm.c: every rank's slot is a cell for its block; long blocks are near messages.
- * cost   2 copies of a byte    good for  one node
- * epochs  2, for tiny and for short blocks    steps  2 or 3; p at the root
- * scratch  long blocks whose type is not contiguous, which has no bound that all know
+/* gatherv_shm.c: every rank's slot is a cell for its block; long blocks are intra-node messages.
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    2, for tiny and for short blocks
+ * steps     2 or 3; p at the root
+ * scratch   long blocks whose type is not contiguous: there is no bound that all ranks know
  *
- * Nobody waits for the root but the owners of blocks that are longer than what a rank may have
- * under way. */
+ * Only owners of blocks that exceed what a rank may have under way wait for the root. */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

@@ -1,12 +1,14 @@
-/* reduce_scatter_shm.c: every rank copies its vector to its slot and combines its own block of
- * all slots; reduce_scatter and reduce_scatter_block.
- * cost   1 copy of the vector, p blocks combined    good for  one node, operations of the standard
- * epochs  1; long: one for each chunk, which holds a part of every block
- * steps  3; long: p+2 for each chunk    scratch  none
+/* reduce_scatter_shm.c: every rank copies its vector to its slot, and each reduces its own block
+ * of all; reduce_scatter and reduce_scatter_block.
+ * cost      1 copy of the vector, and p blocks reduced
+ * good for  one node, operations of the standard
+ * epochs    1; long: one for each chunk, which holds a part of every block
+ * steps     3; long: p + 2 for each chunk
+ * scratch   none
  *
- * A chunk of every block, and not block after block, so that all have something to combine. In
- * place the result grows over the input from its start on: what stands there has gone to slots
- * before, as the parts of no block are ahead of those of the first. */
+ * A chunk has a part of every block, so that all ranks have something to reduce. In place, the
+ * result grows over the input from its start on. What was there is in slots already, because no
+ * block is copied ahead of the first one. */
 #include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
@@ -59,10 +61,10 @@ static int64_t longest(const sk_call *c)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    int64_t room = sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
+    int64_t chunk = sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
     if (sk_call_bytes(c) == 0)
         return;
-    if (sk_elems_bytes(c, sk_call_elems(c)) <= room) {
+    if (sk_elems_bytes(c, sk_call_elems(c)) <= chunk) {
         build_once(s, c);
         return;
     }

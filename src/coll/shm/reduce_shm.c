@@ -1,9 +1,11 @@
-/* reduce_shm.c: every rank copies its vector to its slot, the root combines what stands there;
- * long vectors are combined part by part, one by every rank.
- * cost   short: 1 copy, p vectors combined by the root
- *        long: 1 copy in, 1 vector's worth combined by every rank, 1 copy out at the root
- * epochs  1; long: 2 for each chunk    steps  2, 3 at the root; long: 4 or 5 for each chunk
- * scratch  none    good for  one node, operations of the standard; keeps the order of ranks */
+/* reduce_shm.c: every rank copies its vector to its slot, and the root reduces what is there.
+ * Long vectors are reduced in parts, one by every rank.
+ * cost      short: 1 copy, and p vectors reduced by the root
+ *           long:  1 copy in, one vector's worth reduced by every rank, 1 copy out at the root
+ * good for  one node, operations of the standard; keeps the order of ranks
+ * epochs    1; long: 2 for each chunk
+ * steps     2, 3 at the root; long: 4 or 5 for each chunk
+ * scratch   none */
 #include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 

@@ -1,11 +1,14 @@
-/* scan_shm.c: every rank copies its vector to its slot and combines those of the ranks below it;
- * scan and exscan. Of long vectors every rank works out a part of all prefixes, for all.
- * cost   short: 1 copy, up to p vectors combined    long: 1 copy in, 1 vector's worth copied and 1
- *        combined by every rank, 1 copy out
- * epochs  1; long: 2 for each chunk    steps  3; long: about 3p for each chunk
- * scratch  none    good for  one node, operations of the standard; keeps the order of ranks
+/* scan_shm.c: every rank copies its vector to its slot and reduces those of the ranks below it;
+ * scan and exscan. Of long vectors every rank computes a part of all prefixes, for all.
+ * cost      short: 1 copy, and up to p vectors reduced
+ *           long:  1 copy in, one vector's worth copied and one reduced by every rank, 1 copy
+ *           out
+ * good for  one node, operations of the standard; keeps the order of ranks
+ * epochs    1; long: 2 for each chunk
+ * steps     3; long: about 3p for each chunk
+ * scratch   none
  *
- * A rank waits for no one above it, short of sharing the work of long vectors. */
+ * A rank waits for ranks above it only where they compute parts of long vectors for it. */
 #include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
@@ -15,7 +18,7 @@ static bool fits(const sk_call *c)
     return sk_intra_reduce_fits(c, c->nranks);
 }
 
-/* Ranks whose vectors are part of my result, and of anyone's. */
+/* Ranks whose vectors are part of my result, and ranks whose vectors are part of any result. */
 static int below(const sk_call *c)
 {
     return c->rank + (c->coll == SK_SCAN);
@@ -33,7 +36,7 @@ static void build_short(sk_sched *s, const sk_call *c)
         sk_copy(s, sk_send_elems(c, 0, n), sk_recv_elems(c, 0, n));
     int epoch;
     if (c->coll == SK_EXSCAN && c->rank == c->nranks - 1)
-        epoch = sk_epoch(s, sk_elems_bytes(c, n), false); /* nobody needs the last one's */
+        epoch = sk_epoch(s, sk_elems_bytes(c, n), false); /* nobody needs its vector */
     else
         epoch = sk_intra_post_vector(s, c, false);
     sk_span slot = sk_elems_slot(c, epoch, 0, n), result = sk_recv_elems(c, 0, n);
@@ -43,27 +46,27 @@ static void build_short(sk_sched *s, const sk_call *c)
         sk_fold_local(s, 0, below(c), slot, result);
 }
 
-typedef struct chunk {
+typedef struct scan_chunk {
     int64_t first, n; /* elements of the vector */
-    int64_t part;     /* of each rank, the last ones less */
+    int64_t part;     /* elements of each rank; fewer of the last ones */
     int64_t step;     /* bytes from one prefix to the next */
     int in, out;      /* epochs */
-} chunk;
+} scan_chunk;
 
-static sk_elem_range part_of(const chunk *k, int rank)
+static sk_elem_range part_of(const scan_chunk *k, int rank)
 {
     int64_t lo = rank * k->part, hi = lo + k->part;
     return (sk_elem_range){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
 }
 
-/* In my slot of the epoch `out`: the prefix up to and with rank i, of the part of `rank`. */
-static sk_span prefix(const sk_call *c, const chunk *k, int i, int rank)
+/* In my slot of the epoch `out`: the prefix up to and including rank i, of the part of `rank`. */
+static sk_span prefix(const sk_call *c, const scan_chunk *k, int i, int rank)
 {
     sk_elem_range x = part_of(k, rank);
     return sk_elems_slot(c, k->out, i * k->step, x.hi - x.lo);
 }
 
-static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
+static void make_prefixes(sk_sched *s, const sk_call *c, const scan_chunk *k)
 {
     sk_elem_range x = part_of(k, c->rank);
     sk_span in = sk_elems_cut(c, sk_elems_slot(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
@@ -76,7 +79,7 @@ static void make_prefixes(sk_sched *s, const sk_call *c, const chunk *k)
     }
 }
 
-static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
+static void take_mine(sk_sched *s, const sk_call *c, const scan_chunk *k)
 {
     if (c->rank == 0) {
         if (c->coll == SK_SCAN)
@@ -92,7 +95,7 @@ static void take_mine(sk_sched *s, const sk_call *c, const chunk *k)
     }
 }
 
-static void build_chunk(sk_sched *s, const sk_call *c, chunk k)
+static void build_chunk(sk_sched *s, const sk_call *c, scan_chunk k)
 {
     k.part = k.n / c->nranks + (k.n % c->nranks != 0);
     k.step = sk_slot_bytes(&c->types[c->send.type], k.part);
@@ -119,7 +122,7 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t most = sk_elems_in(c, c->slot_bytes), parts = c->nranks * sk_elems_each(c);
     most = parts < most ? parts : most;
     int64_t chunks = all / most + (all % most != 0);
-    chunk k = {0};
+    scan_chunk k = {0};
     for (int64_t i = 0; i < chunks; i++) {
         k.n = all / chunks + (i < all % chunks);
         build_chunk(s, c, k);
@@ -127,8 +130,8 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
-/* Long: every rank works out a part of all prefixes. All ranks together take every vector that counts
- * once, and all but the first rank take their prefix. */
+/* Long: every rank computes a part of all prefixes. All ranks together take every vector that
+ * counts once, and all but the first rank take their prefix. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     bool scan = k->call->coll == SK_SCAN, first = k->rank == 0, own = first && scan;

@@ -1,11 +1,12 @@
-/* scatter_shm.c: the root copies the others' blocks to its slot, each copies its own out.
- * cost   2 copies of a byte    good for  one node
- * epochs  1, or one for every 16 KiB (where ranks share cores: for every room); a rank other than
- *        the root has to do with the epochs of its own block only
- * scratch  the blocks, where they are cut and the user's type is not contiguous
+/* scatter_shm.c: the root copies the others' blocks to its slot, and each copies its own out.
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    1, or one for every 16 KiB (where ranks share cores: for every slot); a rank other
+ *           than the root uses only the epochs of its own block
+ * scratch   the blocks, where they are cut and the user's type is not contiguous
  *
- * Several epochs hold whole blocks one after the other, not a part of each: so every rank but the
- * root waits once, and few steps move long stretches. */
+ * Several epochs hold whole blocks one after the other, instead of a part of each. So every rank
+ * but the root waits once, and few steps make long copies. */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

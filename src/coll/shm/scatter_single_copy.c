@@ -1,7 +1,9 @@
-/* scatter_single_copy.c: the root says where its blocks lie, each of the others reads its own.
- * cost   1 copy of a byte, and the root waits for the last reader    good for  long, one node
- * epochs  1    steps  4 at the root, 1 elsewhere
- * scratch  the blocks, where the user's type is not contiguous */
+/* scatter_single_copy.c: the root exports its blocks, and each of the others reads its own.
+ * cost      1 copy of a byte, and the root waits for the last reader
+ * good for  long blocks, one node
+ * epochs    1
+ * steps     4 at the root, 1 elsewhere
+ * scratch   the blocks, where the user's type is not contiguous */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 

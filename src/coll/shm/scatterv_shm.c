@@ -1,8 +1,9 @@
-/* scatterv_shm.c: a cell of the root's slot for every rank; long blocks are near messages.
- * cost   2 copies of a byte    good for  one node
- * epochs  3, one of them for tiny blocks    steps  1 for each block at the root, and 2 to 4; 1
- *        elsewhere
- * scratch  long blocks whose type is not contiguous, which has no bound that all know */
+/* scatterv_shm.c: a cell of the root's slot for every rank; long blocks are intra-node messages.
+ * cost      2 copies of a byte
+ * good for  one node
+ * epochs    3, one of them for tiny blocks
+ * steps     1 for each block at the root, and 2 to 4; 1 elsewhere
+ * scratch   long blocks whose type is not contiguous: there is no bound that all ranks know */
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
@@ -11,8 +12,8 @@ static int64_t cell_size(const sk_call *c)
     return sk_cell_size(c, c->nranks - 1, SK_INTRA_CHUNK);
 }
 
-/* Slots of no more than a chunk, of which there are many: the root runs ahead of the others by as
- * many as there are. */
+/* Slots of at most a chunk: there are many of them, so the root can run ahead of the others by as
+ * many. */
 static int64_t short_size(const sk_call *c)
 {
     int64_t n = c->nranks - 1, most = SK_INTRA_CHUNK / n / SK_CACHE_LINE * SK_CACHE_LINE;
@@ -20,8 +21,8 @@ static int64_t short_size(const sk_call *c)
     return sk_cell_size(c, c->nranks - 1, most > SK_CACHE_LINE ? most : SK_CACHE_LINE);
 }
 
-/* All tiny cells in the line that announces them, or at least in the smallest slot there is: of
- * these there are most. */
+/* All tiny cells fit into the line of the flag that announces them, or at least into the smallest
+ * slot, of which there are the most. */
 static int64_t tiny_size(int64_t n)
 {
     int64_t all = n <= SK_INTRA_INLINE / SK_INTRA_TINY ? SK_INTRA_INLINE : SK_INTRA_SMALL;
