@@ -22,7 +22,7 @@ static const char *coll_value(const sk_select *sel, sk_coll coll)
 {
     const sk_algo *forced = sk_select_forced(sel, coll);
     bool off =
-        !sk_select_serves(sel, coll) && sk_settings_bool(sk_select_settings(sel), SK_SET_ENABLE);
+        !sk_select_enabled(sel, coll) && sk_settings_bool(sk_select_settings(sel), SK_SET_ENABLE);
     return forced ? forced->name : off ? "off" : "auto";
 }
 

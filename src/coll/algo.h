@@ -25,11 +25,11 @@ typedef enum sk_when {
 } sk_when;
 
 /* What is compared with a bound in bytes. */
-typedef enum sk_measure {
+typedef enum sk_rule_measure {
     SK_MEASURE_CALL,   /* sk_call_bytes, see colls.def */
     SK_MEASURE_BLOCKS, /* times the number of ranks: all blocks of a rank */
     SK_MEASURE_MATRIX, /* times its square: all blocks of all ranks */
-} sk_measure;
+} sk_rule_measure;
 
 /* A rule holds when all its conditions hold. Bounds are settings; SK_SET_ENABLE, which is 0, stands
  * for no bound. */
@@ -37,7 +37,7 @@ typedef struct sk_rule {
     sk_when when;
     sk_setting from;  /* this many bytes or more */
     sk_setting below; /* fewer bytes than this */
-    sk_measure measure;
+    sk_rule_measure measure;
     int64_t (*formula)(int nranks); /* the bound `from` where its setting is 0; NULL: 0 */
     sk_setting ranks;               /* this many ranks or more */
 } sk_rule;
@@ -70,7 +70,8 @@ typedef struct sk_algo {
     void (*claim)(const struct sk_cost_case *k, struct sk_cost *c);
 } sk_algo;
 
-/* The table, in the order of algos.def, ended by NULL. */
+/* The table (select/algos.c), in the order of algos.def, ended by NULL. Not for use in coll, which
+ * is below it. */
 const sk_algo *const *sk_algos(void);
 int sk_algo_index(const sk_algo *a); /* its index in the table */
 /* By its name, or by a name that it had before; NULL: there is none. */

@@ -41,7 +41,7 @@ enum {
     /* Vectors from here on are reduced by all local ranks, a part each. Below, the second epoch
      * costs more than it saves. */
     SK_HIER_REDUCE_SPLIT = 16 << 10,
-    SK_HIER_PIECE = 256, /* shorter pieces of longer blocks are not worth the epochs */
+    SK_HIER_SLICE = 256, /* shorter slices of longer blocks are not worth the epochs */
 
     /* ---- messages ---- */
 

@@ -103,7 +103,7 @@ const sk_model *sk_select_model(const sk_select *s)
     return &s->model;
 }
 
-bool sk_select_serves(const sk_select *s, sk_coll coll)
+bool sk_select_enabled(const sk_select *s, sk_coll coll)
 {
     return sk_settings_bool(s->settings, SK_SET_ENABLE) && !s->off[coll];
 }
@@ -276,7 +276,7 @@ const sk_chooser *sk_select_chooser(const sk_select *s)
 void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
 {
     /* SKEIN_GATHER=off does not concern the gather inside of an alltoall that Skein serves. */
-    if (!c->sub && !sk_select_serves(s, c->coll)) {
+    if (!c->sub && !sk_select_enabled(s, c->coll)) {
         bool all = !sk_settings_bool(s->settings, SK_SET_ENABLE);
         *out = (sk_choice){0};
         snprintf(out->why, sizeof out->why, "%s=off", all ? "SKEIN" : coll_vars[c->coll]);

@@ -17,7 +17,7 @@ const sk_settings *sk_select_settings(const sk_select *s);
 const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL */
 
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
-bool sk_select_serves(const sk_select *s, sk_coll coll);
+bool sk_select_enabled(const sk_select *s, sk_coll coll);
 
 /* The algorithm forced by SKEIN_<COLLECTIVE>, or NULL. */
 const sk_algo *sk_select_forced(const sk_select *s, sk_coll coll);

@@ -162,8 +162,8 @@ static void off_leaves_calls_to_the_host(void **state)
     chooses("SKEIN_BCAST=off", SK_BCAST, 4, 8, "host", "SKEIN_BCAST=off");
     chooses("SKEIN_BCAST=off", SK_ALLREDUCE, 4, 8, "doubling", NULL);
     sk_select *s = with("SKEIN_BCAST=off");
-    assert_false(sk_select_serves(s, SK_BCAST));
-    assert_true(sk_select_serves(s, SK_ALLREDUCE));
+    assert_false(sk_select_enabled(s, SK_BCAST));
+    assert_true(sk_select_enabled(s, SK_ALLREDUCE));
     assert_null(sk_select_forced(s, SK_BCAST));
     sk_select_free(s);
 }

@@ -38,7 +38,7 @@ static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool 
             *forced = true;
             return b->job->algos[i]->name;
         }
-    if (!sk_select_serves(b->select, coll))
+    if (!sk_select_enabled(b->select, coll))
         return "host";
     if (b->o.neighbor) /* only the ranks know graph and machine */
         return "auto";

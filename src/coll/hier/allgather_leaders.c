@@ -5,7 +5,7 @@
  * good for  several nodes with several ranks each
  * shm       the common slot holds all blocks: local ranks write theirs there, their leader sends
  *           from there and receives to there
- * long      if not all blocks fit into the slot, a piece of every block at a time: a leader
+ * long      if not all blocks fit into the slot, a slice of every block at a time: a leader
  *           exchanges one chunk while its local ranks copy the last one out
  * leaders   k of them: each has the blocks of a group of local ranks
  * scratch   about n, where blocks are not in the order of nodes or cannot be cut; as much again
@@ -13,7 +13,7 @@
  *
  * The blocks are ordered by group: those of the local ranks of leader 0 of every node, then
  * those of leader 1, and so on. So what a leader contributes is contiguous, and so is what all
- * leaders with its index contribute. All blocks, or a chunk, which is a piece of every block,
+ * leaders with its index contribute. All blocks, or a chunk, which is a slice of every block,
  * are in a pool: the common slot of an epoch, or scratch of each rank. */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
@@ -21,15 +21,15 @@
 typedef struct allgather_pool {
     sk_blocks row;
     int *group;             /* nleaders * nodes + 1: index of the first block of each group */
-    int64_t *at;            /* p + 1: bytes before each piece of the current chunk */
+    int64_t *at;            /* p + 1: bytes before each slice of the current chunk */
     int64_t *counts, *offs; /* for calls among leaders or local ranks */
-    int64_t piece;          /* most bytes of a block in a chunk */
+    int64_t slice;          /* most bytes of a block in a chunk */
     int chunks;
     int mine;        /* index of my block */
     int epoch[2];    /* of even and of odd chunks */
     sk_span own[2];  /* or scratch, likewise */
     sk_span source;  /* my block, packed if it cannot be cut otherwise */
-    sk_span landing; /* where the pieces are joined, if not in the user's blocks */
+    sk_span landing; /* where the slices are joined, if not in the user's blocks */
 } allgather_pool;
 
 static int64_t longest(const sk_call *c)
@@ -40,16 +40,16 @@ static int64_t longest(const sk_call *c)
     return most;
 }
 
-static int64_t pool_piece(const sk_call *c)
+static int64_t pool_slice(const sk_call *c)
 {
-    int64_t room = c->slot_bytes / c->nranks, most = longest(c);
-    return room >= most ? most : room < SK_HIER_PIECE ? 0 : room;
+    int64_t bytes = c->slot_bytes / c->nranks, most = longest(c);
+    return bytes >= most ? most : bytes < SK_HIER_SLICE ? 0 : bytes;
 }
 
 static int pool_chunks(const sk_call *c)
 {
-    int64_t piece = pool_piece(c);
-    return piece > 0 ? sk_hier_chunks(longest(c), piece) : 1;
+    int64_t slice = pool_slice(c);
+    return slice > 0 ? sk_hier_chunks(longest(c), slice) : 1;
 }
 
 /* Divide the local ranks of every node among its leaders, in order. */
@@ -86,16 +86,16 @@ static bool pool_layout(allgather_pool *x, sk_hier *l)
     make_groups(x, l, order);
     x->row = (sk_blocks){.c = l->c, .side = SK_RECV, .order = order};
     x->chunks = pool_chunks(l->c);
-    x->piece = x->chunks > 1 ? pool_piece(l->c) : longest(l->c);
+    x->slice = x->chunks > 1 ? pool_slice(l->c) : longest(l->c);
     return true;
 }
 
 static void pool_set_chunk(allgather_pool *x, const sk_hier *l, int chunk)
 {
-    int64_t first = chunk * x->piece;
+    int64_t first = chunk * x->slice;
     for (int n = 0; n < l->c->nranks; n++) {
         int64_t len = sk_blocks_get(&x->row, n).len - first;
-        x->at[n + 1] = x->at[n] + (len < 0 ? 0 : len < x->piece ? len : x->piece);
+        x->at[n + 1] = x->at[n] + (len < 0 ? 0 : len < x->slice ? len : x->slice);
     }
 }
 
@@ -158,7 +158,7 @@ static void pool_fill(sk_hier *l, void *ctx, int chunk)
     if (x->chunks == 1)
         sk_copy(l->s, x->source, to);
     else if (to.len)
-        sk_copy(l->s, sk_span_cut(l->c->types, x->source, chunk * x->piece, to.len), to);
+        sk_copy(l->s, sk_span_cut(l->c->types, x->source, chunk * x->slice, to.len), to);
     sk_hier_fence(l);
     if (!l->in_shm)
         return;
@@ -171,14 +171,14 @@ static void pool_fill(sk_hier *l, void *ctx, int chunk)
         sk_await_local(l->s, epoch, l->local_rank + 1, l->local_rank + group[1] - group[0]);
 }
 
-/* Piece n of the current chunk, where the pieces are joined. */
+/* Piece n of the current chunk, where the slices are joined. */
 static sk_span landing_of(const allgather_pool *x, const sk_hier *l, int chunk, int n)
 {
     int64_t len = x->at[n + 1] - x->at[n];
     sk_span block = sk_blocks_get(&x->row, n);
     if (x->landing.len)
         block = sk_span_cut(l->c->types, x->landing, sk_blocks_bytes(&x->row, 0, n), block.len);
-    return len ? sk_span_cut(l->c->types, block, chunk * x->piece, len) : (sk_span){0};
+    return len ? sk_span_cut(l->c->types, block, chunk * x->slice, len) : (sk_span){0};
 }
 
 static void pool_empty(sk_hier *l, void *ctx, int chunk)
@@ -274,15 +274,15 @@ static void inter(sk_hier *l, void *ctx, int i)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    static const sk_hier_phases pieces = {pool_fill, inter, pool_empty};
+    static const sk_hier_phases slices = {pool_fill, inter, pool_empty};
     static const sk_hier_phases messages = {pool_send_up, inter, pool_send_down};
     sk_hier l;
     allgather_pool x = {0};
-    if (sk_call_bytes(c) == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), pool_piece(c) > 0))
+    if (sk_call_bytes(c) == 0 || !sk_hier_begin(&l, s, c, sk_hier_nleaders(c), pool_slice(c) > 0))
         return;
     if (pool_layout(&x, &l)) {
         pool_open(&x, &l);
-        sk_hier_run(&l, l.in_shm || x.chunks > 1 ? &pieces : &messages, &x, x.chunks);
+        sk_hier_run(&l, l.in_shm || x.chunks > 1 ? &slices : &messages, &x, x.chunks);
         pool_close(&x, &l);
     }
     sk_hier_end(&l);

@@ -108,7 +108,8 @@ static void claim(const sk_cost_case *k, sk_cost *c)
 const sk_algo sk_scatter_leaders = {
     .name = "leaders",
     .coll = SK_SCATTER,
-    .about = "blocks to one leader per node, and on to its mates; short blocks, several nodes",
+    .about =
+        "blocks to one leader per node, and on to its local ranks; short blocks, several nodes",
     .fits = sk_hier_fits,
     .scratch = sk_hier_blocks_scratch,
     .build = build,

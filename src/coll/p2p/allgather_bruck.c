@@ -1,8 +1,8 @@
-/* allgather_bruck.c: Bruck's concatenation: hand all I have to the rank 1, 2, 4 ... before me;
- * allgather and allgatherv. Every rank keeps the blocks in the order me, me+1, me+2 ..., so what it
- * sends is always the front of its row and what it receives always goes to the end.
+/* allgather_bruck.c: Bruck's concatenation: send all blocks to the rank 1, 2, 4 ... before me;
+ * allgather and allgatherv. Every rank keeps the blocks in the order me, me+1, me+2 ..., so it
+ * always sends from the front and receives at the end.
  * cost   ceil(lg p) alpha + (p-1)/p n beta    good for  short blocks, any p
- * rounds ceil(lg p)    scratch  n: the row is turned, so it needs a copy
+ * rounds ceil(lg p)    scratch  n: the blocks are rotated, so they need a copy
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"

@@ -1,8 +1,8 @@
-/* allgather_doubling.c: recursive doubling: exchange all I have with the rank at distance 1, 2, 4
- * and so on; allgather and allgatherv.
+/* allgather_doubling.c: recursive doubling: exchange all blocks with the rank at distance 1, 2,
+ * 4 and so on; allgather and allgatherv.
  * cost   lg p alpha + (p-1)/p n beta for p = 2^k    good for  short and medium blocks
- * rounds lg p for p = 2^k, otherwise at most 2 floor(lg p): at the level where a subtree is cut
- *        off, those who found no partner are given what they missed, in halving distances
+ * rounds lg p for p = 2^k, otherwise at most 2 floor(lg p): where a subtree is incomplete,
+ *        ranks without a partner get what they miss from others, in halving distances
  * scratch  n where the user's blocks do not follow each other
  * paper  global-collectives 4.2 */
 #include "coll/claim.h"

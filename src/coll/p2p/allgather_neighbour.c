@@ -1,50 +1,52 @@
-/* allgather_neighbour.c: neighbour exchange: swap blocks with one neighbour, then hand on what came
- * last, two blocks at a time, to the other and the one in turn; allgather and allgatherv.
+/* allgather_neighbour.c: neighbour exchange: swap blocks with one neighbour, then alternate
+ * between both neighbours, each time sending on the two blocks that came last; allgather and
+ * allgatherv.
  * cost   p/2 alpha + (p-1)/p n beta    good for  medium and long blocks: half the rounds of a ring,
- *                                      and still only neighbours talk
+ *                                      and messages still go to neighbours only
  * rounds p/2 for even p
- * odd p  the last rank takes no part itself. It first gives its block to the rank before it, whose
- *        block from then on is those two, and is handed by that rank, a round later, all that
- *        arrives there: (p+3)/2 rounds, and that one rank sends every block twice
+ * odd p  the last rank does not take part. It first gives its block to the rank before it, which
+ *        from then on has two blocks, and which sends it everything that arrives, a round later:
+ *        (p+3)/2 rounds, and one rank sends every block twice
  * scratch  n where the user's blocks do not follow each other
  * paper  Chen et al.: Performance evaluation of allgather algorithms, HPC Asia (2005) */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
-typedef struct swap {
+typedef struct pair_swap {
     sk_sched *s;
     const sk_parts *parts;
     int p, n; /* all ranks, and those that take part: an even number */
     int me;
-} swap;
+} pair_swap;
 
 /* The block of rank r; the last one that takes part also has the block of the one that does not. */
-static sk_span block(const swap *w, int r)
+static sk_span block(const pair_swap *w, int r)
 {
     return sk_parts_range(w->parts, r, r + 1 == w->n ? w->p : r + 1);
 }
 
 /* The blocks of ranks 2q and 2q+1, likewise. */
-static sk_span pair(const swap *w, int q)
+static sk_span pair(const pair_swap *w, int q)
 {
     return sk_parts_range(w->parts, 2 * q, 2 * q + 2 == w->n ? w->p : 2 * q + 2);
 }
 
-/* The pair that rank r has after round i and had not before. Even ranks talk to the right in even
- * rounds, odd ranks in odd ones, and from the right come pairs further and further to the right. */
-static int news(const swap *w, int r, int i)
+/* The pair that rank r receives in round i. Even ranks exchange with the rank to their right in
+ * even rounds, odd ranks in odd ones. The pairs that come from the right are ever further to the
+ * right. */
+static int news(const pair_swap *w, int r, int i)
 {
     int pairs = w->n / 2, away = (i + 1) / 2;
     return (r / 2 + (r % 2 == i % 2 ? away : pairs - away)) % pairs;
 }
 
-/* What rank n-1 has to tell rank n after round i. */
-static sk_span feed(const swap *w, int i)
+/* What rank n-1 sends rank n after round i. */
+static sk_span feed(const pair_swap *w, int i)
 {
     return i == 0 ? sk_parts_range(w->parts, w->n - 2, w->n) : pair(w, news(w, w->n - 1, i));
 }
 
-static void take_part(const swap *w)
+static void take_part(const pair_swap *w)
 {
     int n = w->n, me = w->me, local_rank = me ^ 1;
     bool feeds = n < w->p && me == n - 1;
@@ -68,7 +70,7 @@ static void take_part(const swap *w)
     }
 }
 
-static void be_fed(const swap *w)
+static void be_fed(const pair_swap *w)
 {
     int n = w->n;
     sk_fence(w->s);
@@ -85,7 +87,7 @@ static void build(sk_sched *s, const sk_call *c)
     sk_blocks row = {.c = c, .side = SK_RECV};
     sk_span place = sk_blocks_place(s, &row, 0, p);
     sk_parts parts = sk_parts_blocks(&row, place);
-    swap w = {.s = s, .parts = &parts, .p = p, .n = p - p % 2, .me = me};
+    pair_swap w = {.s = s, .parts = &parts, .p = p, .n = p - p % 2, .me = me};
 
     sk_copy(s, sk_send_block(c, 0), sk_parts_range(&parts, me, me + 1));
     if (me < w.n)
@@ -101,13 +103,14 @@ static int64_t pairs_to(const sk_flow *f, int q, int k)
 {
     int n = f->n - f->n % 2, pairs = n / 2, first = (q + pairs - k + 1) % pairs;
     int before_end = first + k <= pairs ? k : pairs - first, more = k - before_end;
-    bool to_end = first + before_end == pairs; /* then with the one that takes no part */
+    bool to_end =
+        first + before_end == pairs; /* then with the block of the rank that takes no part */
     return sk_flow_blocks(f, 2 * first, to_end ? f->n - 2 * first : 2 * before_end) +
            sk_flow_blocks(f, 0, 2 * more);
 }
 
-/* Over an edge of the ring, in each direction, go other pairs in each round: first the sender's own
- * pair, then those ever further behind it. */
+/* In each round another pair goes over an edge of the ring, in each direction: first the sender's
+ * own pair, then pairs ever further behind it. */
 static void flow(sk_flow *f, const sk_call *c)
 {
     (void)c;
@@ -115,7 +118,7 @@ static void flow(sk_flow *f, const sk_call *c)
     for (int q = 0; q < pairs; q++) {
         int left = 2 * q, right = left + 1, next = (q + 1) % pairs;
         int64_t own = sk_flow_blocks(f, left, right + 1 == n ? f->n - left : 2);
-        /* Round 0 swaps single blocks; then in round 2 each sends what came from beyond. */
+        /* Round 0 swaps single blocks. From round 2 on each sends what came from its other side. */
         sk_flow_pass(f, left, right, 2 + 2 * even,
                      own + pairs_to(f, (q + pairs - 1) % pairs, even) +
                          pairs_to(f, (q + even) % pairs, even));

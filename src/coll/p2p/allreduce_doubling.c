@@ -1,27 +1,27 @@
-/* allreduce_doubling.c: partners exchange what they have and both combine it; the distance doubles.
+/* allreduce_doubling.c: partners exchange their values and both reduce them; the distance doubles.
  * cost   lg p (alpha + n beta + n gamma)    good for  short vectors
  * rounds lg p; otherwise floor(lg p) + 2    scratch   one vector
  * paper  global-collectives 4.2
  *
- * Both partners combine in rank order whether or not the operation commutes: max(+0, -0) and the
+ * Both partners reduce in rank order whether or not the operation commutes: max(+0, -0) and the
  * sum of two NaNs depend on the order, and all ranks must get the same bits. */
 #include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
-/* How often the value changes its place once it is in a room: when operands come from the right. */
-static int moves(const sk_fold *f, int member, bool in_room)
+/* How often the value moves to the other buffer: each time an operand comes from the right. */
+static int moves(const sk_fold *f, int member, bool in_buf)
 {
     int n = 0;
     for (int bit = 1; bit < f->q; bit *= 2) {
-        n += in_room && !(member & bit);
-        in_room = true;
+        n += in_buf && !(member & bit);
+        in_buf = true;
     }
     return n;
 }
 
 static void exchange(sk_sched *s, sk_acc *a, int peer, bool left)
 {
-    /* A round without local steps is what wires do best, so the copy gets its own. */
+    /* Wires are fastest in rounds without local steps, so the copy has its own round. */
     sk_acc_ready(s, a, 0, a->n, left);
     sk_fence(s);
     sk_send(s, a->at, peer);
@@ -40,7 +40,7 @@ static void build(sk_sched *s, const sk_call *c)
 
     sk_acc a = sk_acc_new(c, 0, n, result);
     a.ordered = true;
-    if (!a.own) /* start in the room from which the last move leads to the result */
+    if (!a.own) /* start in the buffer from which the last move leads to the result */
         a.next = moves(&f, member, local_rank >= 0) % 2;
     sk_fold_in(s, &f, &a);
     if (member < 0) {

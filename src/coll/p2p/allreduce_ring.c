@@ -3,8 +3,8 @@
  * rounds 2(p-1)                                     scratch   one share, when in place
  * paper  Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009
  *
- * A share is combined in the order in which ranks stand on the ring, from another rank on for every
- * share: for operations that commute only. */
+ * A share is reduced in the order of the ring, and for every share another rank is the first. So
+ * the operation must commute. */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
 #include "coll/phase/reduce.h"
@@ -21,9 +21,9 @@ static void build(sk_sched *s, const sk_call *c)
     sk_team team = sk_team_all(c, 0);
     sk_parts in = sk_parts_even(c, sk_send_elems(c, 0, n), p, size);
     sk_parts out = sk_parts_even(c, sk_recv_elems(c, 0, n), p, size);
-    sk_span room = {.type = c->send.type};
+    sk_span temp = {.type = c->send.type};
     if (c->in_place && p > 1)
-        room = sk_scratch_typed(s, c->send.type, n / p + (n % p > 0));
+        temp = sk_scratch_typed(s, c->send.type, n / p + (n % p > 0));
 
     /* Share k starts at rank k + 1 and comes to rank k last. */
     for (int i = 1; i < p; i++) {
@@ -31,7 +31,7 @@ static void build(sk_sched *s, const sk_call *c)
         sk_span mine = sk_parts_range(&in, take, take + 1);
         sk_span to = sk_parts_range(&out, take, take + 1);
         if (c->in_place)
-            to = sk_span_cut(c->types, room, 0, mine.len);
+            to = sk_span_cut(c->types, temp, 0, mine.len);
         sk_send(s, sk_parts_range(i == 1 ? &in : &out, give, give + 1), right);
         sk_recv(s, to, left);
         sk_fence(s);

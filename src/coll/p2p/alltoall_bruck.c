@@ -1,13 +1,13 @@
-/* alltoall_bruck.c: Bruck's index algorithm: a block that has to travel a distance d goes 2^k ranks
- * on in round k if bit k of d is set, in one message with all others that do.
+/* alltoall_bruck.c: Bruck's index algorithm: a block for the rank at distance d travels 2^k ranks
+ * in round k if bit k of d is set, in one message with all others that do.
  * cost   ceil(lg p) (alpha + n/2 beta)    good for  short blocks
  * rounds ceil(lg p)    scratch  2 n
  * paper  Bruck et al.: Efficient algorithms for all-to-all communications (1997) */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
-/* Slot d holds what still has to go distance d, or has come that far. In round k the slots with bit
- * k stand in runs of 2^k; the packed side has the runs one after the other. */
+/* Entry d holds the block that travels distance d in all. In round k the entries with bit k set
+ * form runs of 2^k; in the packed message the runs follow each other. */
 static int64_t move_runs(sk_sched *s, const sk_parts *slots, int p, int bit, sk_span packed,
                          bool pack)
 {

@@ -1,10 +1,11 @@
-/* alltoall_scattered.c: everything at once, each rank starting with the ranks next to it so that
- * not all send to the same one; alltoall, alltoallv and alltoallw. In windows, because queues of
- * thousands of messages cost more than they hide.
- * cost   (p-1) alpha' + (p-1)/p n beta, alpha' being what a message costs when others are under way
+/* alltoall_scattered.c: all messages at once, each rank starting with the next one, so that not all
+ * send to the same rank; alltoall, alltoallv and alltoallw. In windows, because queues of thousands
+ * of messages cost more than they hide.
+ * cost   (p-1) alpha' + (p-1)/p n beta, alpha' being the cost of a message
+ *        while others are under way
  * good for  medium blocks
  * rounds ceil((p-1) / 32)    scratch  n when in place
- * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with the order mended */
+ * paper  global-collectives 4.5, the algorithm of MPICH 1.2.4, with a better order */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
 #include "coll/tuning.h"

@@ -1,5 +1,5 @@
-/* barrier_dissemination.c: in round k tell rank me+2^k, hear from rank me-2^k.
- * After round k a rank has heard, at first or second hand, from the 2^(k+1) - 1 ranks before it.
+/* barrier_dissemination.c: in round k signal rank me+2^k, wait for rank me-2^k.
+ * After round k a rank knows, directly or through others, of the 2^(k+1) - 1 ranks before it.
  * cost   ceil(lg p) alpha    good for  any p
  * rounds ceil(lg p)          scratch   none
  * paper  Hensgen, Finkel, Manber: Two algorithms for barrier synchronization (1988) */

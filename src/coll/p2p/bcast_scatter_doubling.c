@@ -1,5 +1,5 @@
-/* bcast_scatter_doubling.c: scatter the message down a binomial tree, then put it together
- * everywhere by recursive doubling.
+/* bcast_scatter_doubling.c: scatter the message down a binomial tree, then allgather it
+ * by recursive doubling.
  * cost   2 lg p alpha + 2 (p-1)/p n beta    good for  long messages, p >= 8
  * rounds 2 lg p for p = 2^k, at most ceil(lg p) + 2 floor(lg p) otherwise
  * scratch  n where the user's type is not contiguous

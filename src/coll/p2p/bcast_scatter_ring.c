@@ -1,6 +1,6 @@
 /* bcast_scatter_ring.c: scatter the message down a binomial tree, then pass the parts round a ring.
- * cost   (lg p + p-1) alpha + 2 (p-1)/p n beta    good for  very long messages: every rank talks
- *                                                 to its neighbours only
+ * cost   (lg p + p-1) alpha + 2 (p-1)/p n beta    good for  very long messages: every rank
+ *                                                 sends to its neighbour only
  * rounds ceil(lg p) + p-1    scratch  n where the user's type is not contiguous
  * paper  global-collectives 4.3; van de Geijn et al. */
 #include "coll/claim.h"

@@ -4,13 +4,13 @@
  * cost   ceil(lg p) alpha + n beta for small blocks, plus alpha per large one
  * good for  short blocks, also very uneven ones
  * rounds ceil(lg p)    scratch  about p (1024 + 23) bytes
- * order  between a kid of the root and the root the large block comes before the packet. The root
- *        takes all large blocks first, and nobody has to wait for anything before sending its own.
+ * order  from a kid to the root, the large block comes before the packet. The root receives all
+ *        large blocks first, so no rank waits before it sends its own.
  * paper  global-collectives 4.1.2, where it is left as an idea */
 #include "coll/claim.h"
 #include "coll/phase/p2p.h"
 
-/* One at a time: packets are appended, and so stand in rising order of members. */
+/* One at a time: packets are appended, so their blocks are in rising order of members. */
 static void recv_kids(sk_sched *s, const sk_tree *tree, int packet)
 {
     for (int i = 0; i < tree->nkids; i++) {

@@ -3,9 +3,9 @@
  * rounds ceil(lg p)                              scratch   two vectors
  * paper  global-collectives 4.1 (MST)
  *
- * A group's value stands at the root, if the root is in the group, and otherwise at its first rank.
- * So the value ends at the root without a detour, and since groups are ranges of ranks, operands
- * are in rank order for every root. */
+ * A group's value is at the root, if the root is in the group, and otherwise at its first rank. So
+ * the value ends at the root without a further message, and since groups are ranges of ranks,
+ * operands are in rank order for every root. */
 #include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
@@ -45,7 +45,7 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_scratch(c, 2, sk_call_elems(c));
 }
 
-/* Where the value of a group stands. */
+/* The rank that has the value of a group. */
 static int holder(int first, int size, int root)
 {
     return holds(first, size, root) ? root : first;

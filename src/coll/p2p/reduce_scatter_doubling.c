@@ -1,12 +1,12 @@
 /* reduce_scatter_doubling.c: as allreduce by recursive doubling, but a partner gets only what it,
- * or those it will still talk to, must have.
+ * or the members it will still exchange with, need.
  * cost   lg p (alpha + n beta + n gamma), less about 2n beta    good for  short vectors
  * rounds lg p; otherwise floor(lg p) + 2                        scratch   two vectors
  * paper  global-collectives 4.4
  *
- * After the exchange at distance d a member will only serve members that equal it modulo 2d. Their
- * blocks, and what lies between, are one stretch of p - 2d + 1 blocks: one message, and shorter
- * than the paper's p - d blocks in two pieces. Operands are in rank order. */
+ * After the exchange at distance d a member only exchanges with members that equal it modulo 2d.
+ * Their blocks, and those between, are p - 2d + 1 consecutive blocks: one message, and shorter than
+ * the paper's p - d blocks in two pieces. Operands are in rank order. */
 #include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
@@ -81,7 +81,7 @@ static void flow(sk_flow *w, const sk_call *c)
                          bytes_needed(w, &f, i ^ bit, 2 * bit));
 }
 
-/* At distance d one stretch of p - 2d + 1 blocks is sent: less than the n lg p - (p-1)/p n bytes of
+/* At distance d, p - 2d + 1 consecutive blocks are sent: less than the n lg p - (p-1)/p n bytes of
  * the paper. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {

@@ -1,24 +1,24 @@
-/* reduce_scatter_halving.c: every rank sends on the half of its blocks that others are to have, and
- * combines what it gets with the other half.
+/* reduce_scatter_halving.c: every rank sends on the half of its blocks that are for others, and
+ * reduces what it gets with the other half.
  * cost   ceil(lg p) alpha + n(p-1)/p (beta + gamma)    good for  medium vectors
  * rounds ceil(lg p)                                    scratch   two vectors at most
  * paper  Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024
  *
  * A rank has `span` blocks, keeps the first (span + 1)/2 and sends the others to the rank that many
- * further on: any p is served without folding. The kept blocks are those that start, round the end,
- * with its own; if p is a power of two, partners exchange halves of an aligned range instead, which
- * never goes round the end. Ranks far apart are combined first, so the operation must commute. */
+ * further on. This needs no folding for any p. The kept blocks start with its own, round the end.
+ * If p is a power of two, partners exchange halves of an aligned range instead, which never goes
+ * round the end. Vectors of ranks far apart are reduced first, so the operation must commute. */
 #include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
-typedef struct halving {
+typedef struct block_halving {
     sk_sched *s;
     const sk_call *c;
     bool aligned;
     sk_span input;
     sk_span kept; /* the blocks from `base` on, in scratch */
     int base;
-} halving;
+} block_halving;
 
 static bool fits(const sk_call *c)
 {
@@ -44,38 +44,39 @@ static int64_t elems(const sk_call *c, int from, int n)
                     : sk_call_elems(c) - sk_block_first(c, from) + sk_block_first(c, end - p);
 }
 
-static sk_span in_kept(const halving *h, int from, int n)
+static sk_span in_kept(const block_halving *h, int from, int n)
 {
     int p = h->c->nranks, skip = (from - h->base + p) % p;
     return sk_elems_cut(h->c, h->kept, elems(h->c, h->base, skip), elems(h->c, from, n));
 }
 
-/* Blocks [from, from + n) of the input: two pieces where they go round the end. */
-typedef struct pieces {
+/* Blocks [from, from + n) of the input: two spans where they go round the end. */
+typedef struct input_spans {
     sk_span at[2];
-} pieces;
+} input_spans;
 
-static pieces of_input(const halving *h, int from, int n)
+static input_spans of_input(const block_halving *h, int from, int n)
 {
     const sk_call *c = h->c;
     int p = c->nranks, n0 = from + n <= p ? n : p - from;
-    return (pieces){{sk_elems_cut(c, h->input, sk_block_first(c, from), elems(c, from, n0)),
-                     sk_elems_cut(c, h->input, 0, elems(c, 0, n - n0))}};
+    return (input_spans){{sk_elems_cut(c, h->input, sk_block_first(c, from), elems(c, from, n0)),
+                          sk_elems_cut(c, h->input, 0, elems(c, 0, n - n0))}};
 }
 
-/* The same cut, elsewhere. */
-static pieces cut_like(const sk_call *c, sk_span s, const pieces *like)
+/* The same lengths in another span. */
+static input_spans cut_like(const sk_call *c, sk_span s, const input_spans *like)
 {
-    return (pieces){{sk_span_cut(c->types, s, 0, like->at[0].len),
-                     sk_span_cut(c->types, s, like->at[0].len, like->at[1].len)}};
+    return (input_spans){{sk_span_cut(c->types, s, 0, like->at[0].len),
+                          sk_span_cut(c->types, s, like->at[0].len, like->at[1].len)}};
 }
 
-/* From the input into `land`: what comes in is combined with the input there. */
-static void first_round(halving *h, int to, int from, int half, int give, sk_span land)
+/* From the input into `land`: what arrives there is reduced with the input. */
+static void first_round(block_halving *h, int to, int from, int half, int give, sk_span land)
 {
     const sk_call *c = h->c;
-    pieces out = of_input(h, keeps(h->aligned, to, half), give), mine = of_input(h, h->base, give);
-    pieces in = cut_like(c, land, &mine);
+    input_spans out = of_input(h, keeps(h->aligned, to, half), give),
+                mine = of_input(h, h->base, give);
+    input_spans in = cut_like(c, land, &mine);
     for (int i = 0; i < 2; i++) {
         sk_send(h->s, out.at[i], to);
         sk_recv(h->s, in.at[i], from);
@@ -88,7 +89,8 @@ static void first_round(halving *h, int to, int from, int half, int give, sk_spa
                 in_kept(h, (h->base + give) % c->nranks, 1));
 }
 
-static void later_round(halving *h, int to, int from, int half, int give, sk_span land, bool last)
+static void later_round(block_halving *h, int to, int from, int half, int give, sk_span land,
+                        bool last)
 {
     sk_span mine = in_kept(h, keeps(h->aligned, h->c->rank, half), give);
     sk_span in = sk_span_cut(h->c->types, land, 0, mine.len);
@@ -107,13 +109,13 @@ static void build(sk_sched *s, const sk_call *c)
         sk_copy(s, sk_send_elems(c, 0, sk_block_count(c, me)), result);
         return;
     }
-    halving h = {.s = s, .c = c, .aligned = power_of_two(p), .input = sk_blocks_input(s, c)};
+    block_halving h = {.s = s, .c = c, .aligned = power_of_two(p), .input = sk_blocks_input(s, c)};
     h.base = keeps(h.aligned, me, half);
-    /* In place, what is sent first stands where the result goes. */
+    /* In place, what is sent first is where the result goes. */
     h.kept = p == 2 && !c->in_place ? result : sk_scratch_typed(s, type, elems(c, h.base, half));
-    sk_span room = {.type = type};
+    sk_span temp = {.type = type};
     if (half > 2)
-        room = sk_scratch_typed(s, type, elems(c, keeps(h.aligned, me, (half + 1) / 2), half / 2));
+        temp = sk_scratch_typed(s, type, elems(c, keeps(h.aligned, me, (half + 1) / 2), half / 2));
 
     for (int span = p; span > 1; span = half) {
         half = (span + 1) / 2;
@@ -122,7 +124,7 @@ static void build(sk_sched *s, const sk_call *c)
         if (span == p)
             first_round(&h, to, from, half, span - half, h.kept);
         else
-            later_round(&h, to, from, half, span - half, half == 1 ? result : room, half == 1);
+            later_round(&h, to, from, half, span - half, half == 1 ? result : temp, half == 1);
         sk_fence(s);
     }
     if (p == 2)
@@ -144,7 +146,7 @@ static void flow(sk_flow *f, const sk_call *c)
         int give = span - half;
         for (int i = 0; i < p; i++) {
             int to = aligned ? i ^ half : (i + half) % p, from = keeps(aligned, to, half);
-            bool two = span == p && from + give > p; /* pieces of the input */
+            bool two = span == p && from + give > p; /* spans of the input */
             sk_flow_pass(f, i, to, 1 + two, sk_flow_blocks(f, from, give));
         }
     }

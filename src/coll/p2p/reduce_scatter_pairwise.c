@@ -4,8 +4,8 @@
  * paper  global-collectives 4.4
  *
  * In round i a block comes from rank me - i: first from the lower ranks, downwards, then from the
- * higher ones, downwards. If order matters these are two running values, and operands of both
- * always come from the left. */
+ * higher ones, downwards. If the operation does not commute these are two running values, and
+ * operands of both always come from the left. */
 #include "coll/claim.h"
 #include "coll/phase/reduce.h"
 
@@ -14,7 +14,7 @@ static void build(sk_sched *s, const sk_call *c)
     int p = c->nranks, me = c->rank;
     int64_t n = sk_block_count(c, me), first = sk_block_first(c, me), at = first + n;
     sk_span none = {0}, result = sk_recv_elems(c, 0, n);
-    /* In place, the input that is still to be sent stands where the result goes. */
+    /* In place, input that is still to be sent is where the result goes. */
     sk_span home = c->in_place ? none : result;
     bool split = c->ordered && me < p - 1;
     sk_acc low = sk_acc_new(c, first, n, split ? none : home), high = sk_acc_none(c, n, home);

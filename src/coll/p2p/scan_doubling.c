@@ -1,4 +1,4 @@
-/* scan_doubling.c: pass what you have to the rank d further on, for d = 1, 2, 4, ...
+/* scan_doubling.c: send the prefix to the rank d further on, for d = 1, 2, 4, ...; scan and exscan.
  * cost   ceil(lg p)(alpha + n beta + n gamma)    good for  all but few ranks and long vectors
  * rounds ceil(lg p)                              scratch   one vector; two for exscan
  * paper  Hillis and Steele, Data parallel algorithms, 1986

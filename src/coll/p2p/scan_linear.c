@@ -1,4 +1,5 @@
-/* scan_linear.c: a chain: take the prefix from the rank before, add, pass it on.
+/* scan_linear.c: a chain: receive the prefix of the rank before, reduce, send it on; scan
+ * and exscan.
  * cost   (p-1)(alpha + n beta + n gamma)    good for  few ranks; calls back to back, which overlap
  * rounds 2 on a rank, p-1 in a row          scratch   one vector; two for exscan */
 #include "coll/claim.h"

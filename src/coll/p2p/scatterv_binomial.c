@@ -1,6 +1,6 @@
 /* scatterv_binomial.c: small blocks down a binomial tree (MST) with their sizes in the message,
- * large ones straight from the root. Only the root knows all sizes, so a rank inside the tree takes
- * whatever comes and passes each kid its stretch.
+ * large ones straight from the root. Only the root knows all sizes, so a rank inside the
+ * tree accepts whatever comes and sends each kid its part.
  * cost   ceil(lg p) alpha + n beta for small blocks, plus alpha per large one
  * good for  short blocks, also very uneven ones
  * rounds ceil(lg p) from the root to the last leaf, at most 2 on a rank

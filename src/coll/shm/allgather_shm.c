@@ -28,17 +28,17 @@ static sk_span part_of(const sk_call *c, sk_span block, sk_chunk h)
                        left < h.len ? left : h.len);
 }
 
-static void build_slots(sk_sched *s, const sk_call *c, const sk_chunking *deal)
+static void build_slots(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->rank);
     sk_span user = sk_send_block(c, 0), mine = user;
-    if (deal->cuts > 1) {
+    if (chunking->cuts > 1) {
         mine = sk_intra_contiguous(s, c, user);
         sk_others_make_copy(s, &from, false);
     }
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nepochs; k++) {
-        sk_chunk h = sk_chunking_get(deal, k);
+    for (int64_t k = 0; k < chunking->nepochs; k++) {
+        sk_chunk h = sk_chunking_get(chunking, k);
         int epoch = sk_epoch(s, h.len, true);
         sk_span part = part_of(c, mine, h);
         sk_copy(s, part, sk_slot(epoch, 0, part.len));
@@ -70,19 +70,19 @@ static void build(sk_sched *s, const sk_call *c)
 {
     sk_blocks all = {.c = c, .side = SK_RECV};
     int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
-    sk_chunking deal = sk_chunking_of(c, 1, longest(c));
+    sk_chunking chunking = sk_chunking_of(c, 1, longest(c));
     if (bytes > 0 && sk_intra_use_common(c, bytes))
         build_common(s, c, &all, bytes);
     else
-        build_slots(s, c, &deal);
+        build_slots(s, c, &chunking);
 }
 
 static int64_t scratch(const sk_call *c)
 {
     sk_blocks all = {.c = c, .side = SK_RECV};
-    sk_chunking deal = sk_chunking_of(c, 1, longest(c));
+    sk_chunking chunking = sk_chunking_of(c, 1, longest(c));
     int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
-    return deal.cuts > 1 ? sk_intra_scratch(1, bytes) + sk_intra_scratch(1, deal.block) : 0;
+    return chunking.cuts > 1 ? sk_intra_scratch(1, bytes) + sk_intra_scratch(1, chunking.block) : 0;
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

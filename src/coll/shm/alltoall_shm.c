@@ -24,18 +24,18 @@ static void empty(sk_sched *s, const sk_others *from, sk_chunk h, int epoch)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     sk_others to = sk_others_of(c, SK_SEND, c->rank), from = sk_others_of(c, SK_RECV, c->rank);
-    if (deal.cuts > 1)
+    if (chunking.cuts > 1)
         sk_others_make_copy(s, &from, false);
-    if (deal.cuts > 1 || (c->in_place && deal.nepochs > 1))
+    if (chunking.cuts > 1 || (c->in_place && chunking.nepochs > 1))
         sk_others_make_copy(s, &to, c->in_place);
     sk_others_pack(s, &to);
     sk_fence(s);
-    for (int64_t k = 0; k < deal.nepochs; k++) {
-        sk_chunk h = sk_chunking_get(&deal, k);
+    for (int64_t k = 0; k < chunking.nepochs; k++) {
+        sk_chunk h = sk_chunking_get(&chunking, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, true);
-        sk_others_fill(s, &to, &deal, h, epoch);
+        sk_others_fill(s, &to, &chunking, h, epoch);
         sk_fence(s);
         sk_post(s, epoch);
         if (k == 0)
@@ -49,9 +49,9 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
-    int64_t copies = deal.cuts > 1 ? 2 : c->in_place && deal.nepochs > 1;
-    return sk_intra_scratch(copies * deal.n, deal.block);
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    int64_t copies = chunking.cuts > 1 ? 2 : c->in_place && chunking.nepochs > 1;
+    return sk_intra_scratch(copies * chunking.n, chunking.block);
 }
 
 /* The epochs of p - 1 blocks: whole ones, or parts of one. */

@@ -12,14 +12,14 @@
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_span user = sk_recv_block(c, 0);
-    sk_chunking deal = sk_chunking_of(c, 1, user.len);
-    sk_span message = deal.cuts > 1 ? sk_contiguous_place(s, c, user) : user;
+    sk_chunking chunking = sk_chunking_of(c, 1, user.len);
+    sk_span message = chunking.cuts > 1 ? sk_contiguous_place(s, c, user) : user;
     bool root = c->rank == c->root;
     if (root)
         sk_copy(s, user, message);
     sk_fence(s);
-    for (int64_t k = 0; k < deal.nepochs; k++) {
-        sk_chunk h = sk_chunking_get(&deal, k);
+    for (int64_t k = 0; k < chunking.nepochs; k++) {
+        sk_chunk h = sk_chunking_get(&chunking, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_span part = sk_span_cut(c->types, message, h.from, h.len),
                 slot = sk_slot(epoch, 0, h.len);
@@ -37,8 +37,8 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_intra_scratch(1, deal.block) : 0;
+    sk_chunking chunking = sk_chunking_of(c, 1, sk_call_bytes(c));
+    return chunking.cuts > 1 ? sk_intra_scratch(1, chunking.block) : 0;
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

@@ -28,14 +28,14 @@ static void build_common(sk_sched *s, const sk_call *c)
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
 }
 
-static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
+static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others from = sk_others_of(c, SK_RECV, c->root);
-    if (deal->cuts > 1)
+    if (chunking->cuts > 1)
         sk_others_make_copy(s, &from, false);
     sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
-    for (int64_t k = 0; k < deal->nepochs; k++) {
-        sk_chunk h = sk_chunking_get(deal, k);
+    for (int64_t k = 0; k < chunking->nepochs; k++) {
+        sk_chunk h = sk_chunking_get(chunking, k);
         int epoch = sk_epoch(s, h.len, false);
         for (int i = 0; i < from.n; i++)
             sk_take(s, sk_others_rank(&from, i), sk_slot(epoch, 0, h.len),
@@ -45,13 +45,13 @@ static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
     sk_others_unpack(s, &from);
 }
 
-static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
+static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_span user = sk_send_block(c, 0),
-            place = deal->cuts > 1 ? sk_intra_contiguous(s, c, user) : user;
+            place = chunking->cuts > 1 ? sk_intra_contiguous(s, c, user) : user;
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nepochs; k++) {
-        sk_chunk h = sk_chunking_get(deal, k);
+    for (int64_t k = 0; k < chunking->nepochs; k++) {
+        sk_chunk h = sk_chunking_get(chunking, k);
         int epoch = sk_epoch(s, h.len, false);
         sk_copy(s, sk_span_cut(c->types, place, h.from, h.len), sk_slot(epoch, 0, h.len));
         sk_fence(s);
@@ -62,19 +62,19 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 static void build(sk_sched *s, const sk_call *c)
 {
     int64_t block = sk_call_bytes(c);
-    sk_chunking deal = sk_chunking_of(c, 1, block);
+    sk_chunking chunking = sk_chunking_of(c, 1, block);
     if (block > 0 && sk_intra_use_common(c, (c->nranks - 1) * block))
         build_common(s, c);
     else if (c->rank == c->root)
-        build_root(s, c, &deal);
+        build_root(s, c, &chunking);
     else
-        build_other(s, c, &deal);
+        build_other(s, c, &chunking);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_intra_scratch(c->nranks - 1, deal.block) : 0;
+    sk_chunking chunking = sk_chunking_of(c, 1, sk_call_bytes(c));
+    return chunking.cuts > 1 ? sk_intra_scratch(c->nranks - 1, chunking.block) : 0;
 }
 
 /* From the common slot the root takes all blocks before its own in one step, and all after it. */

@@ -10,31 +10,31 @@
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *deal)
+static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
-    if (deal->cuts > 1)
+    if (chunking->cuts > 1)
         sk_others_make_copy(s, &to, false);
     sk_others_pack(s, &to);
     sk_fence(s);
-    for (int64_t k = 0; k < deal->nepochs; k++) {
-        sk_chunk h = sk_chunking_get(deal, k);
+    for (int64_t k = 0; k < chunking->nepochs; k++) {
+        sk_chunk h = sk_chunking_get(chunking, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
-        sk_others_fill(s, &to, deal, h, epoch);
+        sk_others_fill(s, &to, chunking, h, epoch);
         sk_fence(s);
         sk_post(s, epoch);
     }
     sk_copy(s, sk_send_block(c, c->root), sk_recv_block(c, 0));
 }
 
-static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
+static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others all = sk_others_of(c, SK_SEND, c->root);
     int me = sk_others_find(&all, c->rank);
     sk_span user = sk_recv_block(c, 0);
-    sk_span place = deal->cuts > 1 ? sk_contiguous_place(s, c, user) : user;
-    for (int64_t k = 0; k < deal->nepochs; k++) {
-        sk_chunk h = sk_chunking_get(deal, k);
+    sk_span place = chunking->cuts > 1 ? sk_contiguous_place(s, c, user) : user;
+    for (int64_t k = 0; k < chunking->nepochs; k++) {
+        sk_chunk h = sk_chunking_get(chunking, k);
         int epoch = sk_epoch(s, (h.hi - h.lo) * h.len, false);
         if (h.lo <= me && me < h.hi)
             sk_take(s, c->root, sk_slot(epoch, (me - h.lo) * h.len, h.len),
@@ -46,17 +46,17 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *deal)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     if (c->rank == c->root)
-        build_root(s, c, &deal);
+        build_root(s, c, &chunking);
     else
-        build_other(s, c, &deal);
+        build_other(s, c, &chunking);
 }
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking deal = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
-    return deal.cuts > 1 ? sk_intra_scratch(deal.n, deal.block) : 0;
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    return chunking.cuts > 1 ? sk_intra_scratch(chunking.n, chunking.block) : 0;
 }
 
 /* The epochs of p - 1 blocks: whole ones, or parts of one. */

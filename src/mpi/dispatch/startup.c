@@ -66,7 +66,7 @@ static void read_settings(const sk_settings *set)
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
     check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)
-        sk_proc.enabled[i] = sk_select_serves(sk_proc.select, (sk_coll)i);
+        sk_proc.enabled[i] = sk_select_enabled(sk_proc.select, (sk_coll)i);
 }
 
 static int start_locked(void)
