@@ -1,18 +1,10 @@
 #!/bin/sh
-# run.sh BUILD: `skein bench` measures, compares and reports; no time is asserted. One line per test:
-# ok NAME, FAIL NAME: why, skip NAME: why.
+# run.sh BUILD usage|openmpi|mpich...: `skein bench` is used wrongly, or measures, compares and reports
+# on one MPI; no time is asserted.
 build=$(cd "$1" && pwd) || exit 2
-here=$(cd "$(dirname "$0")" && pwd)
+shift
 skein=$build/bin/skein
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-ok() { echo "ok $1"; }
-fail() {
-    echo "FAIL $1: $2"
-    failed=1
-}
+. "$(dirname "$0")/../tap.sh"
 
 # check NAME STATUS WANTED TEXT: the exit status, and a text in $tmp/out or $tmp/err.
 check() {
@@ -25,7 +17,7 @@ check() {
     fi
 }
 
-bench() { timeout 300 "$skein" bench "$@" >"$tmp/out" 2>"$tmp/err"; }
+bench() { timeout $(patience 300) "$skein" bench "$@" >"$tmp/out" 2>"$tmp/err"; }
 
 # refused NAME TEXT ARGUMENTS...: used wrongly, with a message that helps.
 refused() {
@@ -34,30 +26,32 @@ refused() {
     bench "$@"
     check "$name" $? 2 "$text"
 }
-refused bench_names_the_nearest_option 'did you mean --collective' --colective bcast
-refused bench_names_the_nearest_collective 'did you mean allreduce' --collective allredcue
-refused bench_names_the_nearest_mpi 'did you mean openmpi' --mpi openmp
-refused bench_names_the_nearest_host_algorithm 'did you mean linear' --against linaer
-refused bench_refuses_a_bad_number 'not 8x' --bytes 8x
-refused bench_refuses_zero_ranks 'not 0' --ranks 2,0
-refused bench_wants_a_value '--rounds needs a value' --rounds
-refused bench_refuses_both_algorithm_options exclude --algorithm ring --all-algorithms
+usage() {
+    refused bench_names_the_nearest_option 'did you mean --collective' --colective bcast
+    refused bench_names_the_nearest_collective 'did you mean allreduce' --collective allredcue
+    refused bench_names_the_nearest_mpi 'did you mean openmpi' --mpi openmp
+    refused bench_names_the_nearest_host_algorithm 'did you mean linear' --against linaer
+    refused bench_refuses_a_bad_number 'not 8x' --bytes 8x
+    refused bench_refuses_zero_ranks 'not 0' --ranks 2,0
+    refused bench_wants_a_value '--rounds needs a value' --rounds
+    refused bench_refuses_both_algorithm_options exclude --algorithm ring --all-algorithms
 
-refused bench_leaves_graphs_to_neighbors '`skein bench neighbor`' --graph moore:2,1
-refused bench_leaves_neighbors_to_graphs '`skein bench neighbor`' --collective neighbor_allgather
-refused bench_neighbor_wants_a_graph 'needs --graph' neighbor --ranks 2
-refused bench_neighbor_checks_the_graph 'did you mean random' neighbor --graph rondom:0.3
-refused bench_neighbor_names_the_nearest_collective 'did you mean alltoallv' neighbor \
-    --graph moore:2,1 --collective altoallv
-refused bench_neighbor_knows_no_other_collective 'no collective bcast' neighbor \
-    --graph moore:2,1 --collective bcast
-refused bench_neighbor_has_no_host_algorithms 'one way only' neighbor --graph moore:2,1 \
-    --against best
+    refused bench_leaves_graphs_to_neighbors '`skein bench neighbor`' --graph moore:2,1
+    refused bench_leaves_neighbors_to_graphs '`skein bench neighbor`' --collective neighbor_allgather
+    refused bench_neighbor_wants_a_graph 'needs --graph' neighbor --ranks 2
+    refused bench_neighbor_checks_the_graph 'did you mean random' neighbor --graph rondom:0.3
+    refused bench_neighbor_names_the_nearest_collective 'did you mean alltoallv' neighbor \
+        --graph moore:2,1 --collective altoallv
+    refused bench_neighbor_knows_no_other_collective 'no collective bcast' neighbor \
+        --graph moore:2,1 --collective bcast
+    refused bench_neighbor_has_no_host_algorithms 'one way only' neighbor --graph moore:2,1 \
+        --against best
 
-bench neighbor --help
-check bench_neighbor_helps $? 0 '--graph=GRAPH'
-bench --help
-check bench_helps $? 0 '--all-algorithms'
+    bench neighbor --help
+    check bench_neighbor_helps $? 0 '--graph=GRAPH'
+    bench --help
+    check bench_helps $? 0 '--all-algorithms'
+}
 
 # Every row as wide as the header, numbers where numbers belong, times above 0, results equal.
 well_formed() {
@@ -94,10 +88,14 @@ measured() {
     fi
 }
 
-for mpi in openmpi mpich; do
+for mpi in ${*:-usage openmpi mpich}; do
+    if [ "$mpi" = usage ]; then
+        usage
+        continue
+    fi
     program=$build/libexec/skein-bench-$mpi
     if [ ! -x "$program" ]; then
-        echo "skip bench_$mpi: no skein-bench-$mpi was built"
+        skip "bench_$mpi" "no skein-bench-$mpi was built"
         continue
     fi
     case $mpi in
@@ -125,18 +123,17 @@ for mpi in openmpi mpich; do
         fail "bench_${mpi}_sums_up_graph_by_graph" "$(cat "$tmp/out")"
 
     # Without the library the program must not report the host against itself as a measurement.
-    timeout 60 $launch "$program" --collective bcast --bytes 8 >"$tmp/out" 2>"$tmp/err"
+    timeout $(patience 60) $launch "$program" --collective bcast --bytes 8 >"$tmp/out" 2>"$tmp/err"
     [ $? -ne 0 ] && ! grep -q '^point' "$tmp/out" && grep -q 'not loaded' "$tmp/err" &&
         ok "bench_${mpi}_sees_that_skein_is_absent" ||
         fail "bench_${mpi}_sees_that_skein_is_absent" "$(head -n 1 "$tmp/out" "$tmp/err")"
 
     name=bench_${mpi}_finds_a_wrong_result
-    wrapper=mpicc.$mpi
-    command -v $wrapper >/dev/null || wrapper=mpicc
-    if ! $wrapper -shared -fPIC -o "$tmp/wrong.so" "$here/wrong.c" 2>"$tmp/err"; then
-        echo "skip $name: $wrapper does not compile"
+    wrong=$build/tests/bench/libbench-wrong-$mpi.so
+    if [ ! -e "$wrong" ]; then
+        skip $name "it was not built"
     else
-        timeout 60 $launch $preload"$tmp/wrong.so" "$program" --collective bcast,allreduce \
+        timeout $(patience 60) $launch $preload"$wrong" "$program" --collective bcast,allreduce \
             --bytes 8 --rounds 3 --budget 0.1 >"$tmp/out" 2>"$tmp/err"
         status=$?
         if [ $status -eq 0 ]; then
@@ -149,7 +146,7 @@ for mpi in openmpi mpich; do
             ok $name
         fi
         name=bench_${mpi}_finds_a_wrong_neighbor
-        timeout 60 $launch $preload"$tmp/wrong.so" "$program" --graph random:1 --bytes 8 \
+        timeout $(patience 60) $launch $preload"$wrong" "$program" --graph random:1 --bytes 8 \
             --collective neighbor_alltoall,neighbor_allgather --rounds 3 --budget 0.1 \
             >"$tmp/out" 2>"$tmp/err"
         status=$?
@@ -164,7 +161,7 @@ for mpi in openmpi mpich; do
     fi
 
     if [ ! -f "$build/lib/libskein-$mpi.so" ]; then
-        echo "skip bench_${mpi}_measures_skein: no libskein-$mpi.so was built"
+        skip "bench_${mpi}_measures_skein" "no libskein-$mpi.so was built"
         continue
     fi
     measured "bench_${mpi}_measures_skein" $mpi 3 --collective barrier,allreduce --bytes 8,1K
@@ -186,4 +183,4 @@ for mpi in openmpi mpich; do
         --against allreduce=recursive_doubling
     grep -q ',recursive_doubling,yes,' "$tmp/csv" || fail "bench_${mpi}_names_the_host's" "$(cat "$tmp/csv")"
 done
-exit $failed
+finish

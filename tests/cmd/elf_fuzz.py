@@ -27,7 +27,7 @@ def try_file(data, what, want=None):
         f.write(data)
     os.chmod(path, 0o755)
     p = subprocess.run([skein, 'run', '--lib', libdir, '--dry-run', launcher, '-n', '1', path],
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20)
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
     text = p.stderr.decode(errors='replace')
     bad = p.returncode not in (0, 2) or (p.returncode == 2 and 'skein run: ' not in text)
     if bad or (want and want not in text):

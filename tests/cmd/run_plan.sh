@@ -61,19 +61,16 @@ for f in $flavours; do
 
     # A library between the program and MPI, found by RUNPATH and by LD_LIBRARY_PATH.
     mkdir -p deep.$f
-    echo '#include <mpi.h>
-int work(void) { int x; return MPI_Initialized(&x); }' >work.c
-    echo 'int work(void); int main(void) { return work(); }' >deep.c
-    mpicc.$f -shared -fPIC work.c -o deep.$f/libwork.so
-    gcc deep.c -Ldeep.$f -lwork -Wl,-rpath,'$ORIGIN'/deep.$f -Wl,--allow-shlib-undefined -o deep.$f.run
-    gcc deep.c -Ldeep.$f -lwork -Wl,--allow-shlib-undefined -o deep.$f.env
-    shows "$f: mpi_behind_a_library" "$opt" dry $run -n 1 ./deep.$f.run
+    cp "$made/libwork-$f.so" deep.$f/
+    cp "$made/deep-$f" deep.$f.env
+    cp "$made/deep-$f" deep.$f/run
+    shows "$f: mpi_behind_a_library" "$opt" dry $run -n 1 ./deep.$f/run
     shows "$f: mpi_behind_a_library_path" "$opt" env LD_LIBRARY_PATH="$tmp/deep.$f" \
         "$skein" run --lib lib --dry-run $run -n 1 ./deep.$f.env
 
     # mpi4py by its path, and by asking an interpreter.
     mkdir -p py.$f/mpi4py asked.$f/mpi4py
-    mpicc.$f -shared -fPIC work.c -o py.$f/mpi4py/MPI.cpython.so
+    cp "$made/libwork-$f.so" py.$f/mpi4py/MPI.cpython.so
     cp py.$f/mpi4py/MPI.cpython.so asked.$f/mpi4py/MPI.cpython.so
     printf '#!/bin/sh\nprintf %%s "%s/asked.%s"\n' "$tmp" $f >bin/python-$f
     chmod +x bin/python-$f

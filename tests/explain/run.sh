@@ -1,12 +1,10 @@
 #!/bin/bash
 # run.sh BUILD: `skein info`, `skein explain` and `skein help` as a user meets them, and an installed
-# copy. Prints "ok NAME" or "FAIL NAME: why".
+# copy.
 build=$(cd "$1" && pwd) || exit 2
 skein=$build/bin/skein
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/../tap.sh"
 for v in $(env | sed -n 's/^\(SKEIN[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
-failed=0
 
 # expect NAME STATUS PATTERN COMMAND...: the exit status, and a line of either output.
 expect() {
@@ -15,13 +13,11 @@ expect() {
     "$@" >"$tmp/out" 2>&1 </dev/null
     status=$?
     if [ $status -ne "$want" ]; then
-        echo "FAIL $name: status $status, not $want: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
-        failed=1
+        fail "$name" "status $status, not $want: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
     elif ! grep -qE -- "$pattern" "$tmp/out"; then
-        echo "FAIL $name: no '$pattern' in: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
-        failed=1
+        fail "$name" "no '$pattern' in: $(head -n 3 "$tmp/out" | tr '\n' ' ')"
     else
-        echo "ok $name"
+        ok "$name"
     fi
 }
 explain() { "$skein" explain "$@"; }
@@ -168,10 +164,9 @@ if DESTDIR=$tmp/stage meson install -C "$build" --no-rebuild >"$tmp/log" 2>&1; t
         expect installed_copy_finds_its_libraries 0 "^    [a-z]+ +$tmp/moved/lib/libskein-.*\.so$" \
             "$tmp/moved/bin/skein" info
     else
-        echo "skip installed_copy_finds_its_libraries: no library was built"
+        skip "installed_copy_finds_its_libraries" "no library was built"
     fi
 else
-    echo "FAIL install: $(tail -n 1 "$tmp/log")"
-    failed=1
+    fail install "$(tail -n 1 "$tmp/log")"
 fi
-exit $failed
+finish

@@ -12,6 +12,7 @@
 
 #include "fabric/proto/address.h"
 #include "fabric/lane/lane.h"
+#include "tap.h"
 
 enum { MAX_RANKS = 20, STEPS = 16 };
 
@@ -56,7 +57,7 @@ typedef struct test {
 void check_(bool ok, const char *what, const char *file, int line);
 
 /* 0 or 1 failures, and a line of output. */
-int test_run(const test *t, const sk_lane_ops *ops);
+void test_run(const test *t, const sk_lane_ops *ops);
 
 /* Everybody has come here; polls meanwhile, unless quietly. */
 void meet(self *me, int step);

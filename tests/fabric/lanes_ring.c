@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fabric/lane/shm_ring.h"
+#include "tap.h"
 
 enum { PACKETS = 60000 };
 
@@ -59,11 +60,10 @@ int main(void)
     if (pthread_create(&writer, NULL, write_all, NULL) != 0)
         return 2;
     const char *wrong = read_all();
-    if (wrong) {
-        printf("FAIL ring_keeps_order_between_threads: %s\n", wrong);
-        exit(1);
-    }
-    pthread_join(writer, NULL);
-    printf("ok ring_keeps_order_between_threads\n");
-    return 0;
+    if (wrong)
+        printf("# %s\n", wrong);
+    else
+        pthread_join(writer, NULL);
+    tap_ok(!wrong, "ring_keeps_order_between_threads");
+    return tap_end();
 }

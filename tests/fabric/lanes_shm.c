@@ -111,10 +111,10 @@ static void a_full_inbox_is_not_reached(self *me)
         atomic_store(&s->inbox->slots[i].state, SK_SLOT_CLAIMED | (uint64_t)getpid() << 32);
     CHECK(sk_lane_shm.open(&other, &config) == 0);
     CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
-                            &peer) == -ENETUNREACH);
+                              &peer) == -ENETUNREACH);
     atomic_store(&s->inbox->slots[700].state, SK_SLOT_FREE);
     CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
-                            &peer) == 0);
+                              &peer) == 0);
     sk_lane_shm.close(other);
 }
 
@@ -130,7 +130,7 @@ static void seats_are_used_again(self *me)
         me->n = 2;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
         CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
-                                me->desk->at[0].len, &peer) == 0);
+                                  me->desk->at[0].len, &peer) == 0);
         CHECK(sk_lane_shm.send(other, peer, &part, 1) == 0);
         sk_lane_shm.close(other);
         me->packets = 0;
@@ -223,7 +223,7 @@ static void opening_and_closing_leaves_nothing(self *me)
         uint32_t peer;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
         CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
-                                me->desk->at[0].len, &peer) == 0);
+                                  me->desk->at[0].len, &peer) == 0);
         sk_lane_shm.close(other);
         me->desk->at[1].id = config.id;
         me->n = 2;
@@ -257,7 +257,7 @@ static void senders_killed_at_any_moment_do_no_harm(self *me)
             sk_lane_config config = {.id = me->desk->at[1].id};
             CHECK(sk_lane_shm.open(&child.lane, &config) == 0);
             CHECK(sk_lane_shm.connect(child.lane, me->desk->at[0].id, me->desk->at[0].name,
-                                    me->desk->at[0].len, &child.peer[0]) == 0);
+                                      me->desk->at[0].len, &child.peer[0]) == 0);
             for (uint64_t i = 0;; i += try_pattern(&child, 0, i * 61 % 9000, i) == 0)
                 ;
         }
@@ -293,21 +293,17 @@ static const test tests[] = {
 
 int main(int argc, char **argv)
 {
-    int bad = 0;
     /* A /dev/shm of our own, so that what others leave there is not taken for ours. */
     bool own = unshare(CLONE_NEWNS) == 0 &&
                mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                mount("none", "/dev/shm", "tmpfs", 0, NULL) == 0;
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         if (argc < 2 || strcmp(argv[1], tests[i].name) == 0)
-            bad += test_run(&tests[i], &sk_lane_shm);
+            test_run(&tests[i], &sk_lane_shm);
     if (!own) {
-        printf("skip shm_nothing_is_left: may not mount a /dev/shm to look at\n");
-    } else if (entries_of("/dev/shm") > 2) {
-        printf("FAIL shm_nothing_is_left: there are files in /dev/shm\n");
-        bad++;
+        tap_skip("shm_nothing_is_left", "may not mount a /dev/shm to look at");
     } else {
-        printf("ok shm_nothing_is_left\n");
+        tap_ok(entries_of("/dev/shm") <= 2, "shm_nothing_is_left");
     }
-    return bad != 0;
+    return tap_end();
 }

@@ -1,4 +1,4 @@
-/* lanes_wire.c: packets and names from outside are checked before use. One line per test. */
+/* lanes_wire.c: packets and names from outside are checked before use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +6,15 @@
 #include "fabric/proto/address.h"
 #include "fabric/proto/packet.h"
 #include "match/matcher.h"
+#include "tap.h"
 
 static const char *now;
 
 #define CHECK(cond)                                                                                \
     do {                                                                                           \
         if (!(cond)) {                                                                             \
-            printf("FAIL %s: line %d: %s\n", now, __LINE__, #cond);                                \
+            printf("# line %d: %s\n", __LINE__, #cond);                                            \
+            tap_ok(false, "%s", now);                                                              \
             exit(1);                                                                               \
         }                                                                                          \
     } while (0)
@@ -161,7 +163,7 @@ int main(void)
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         now = tests[i].name;
         tests[i].run();
-        printf("ok %s\n", now);
+        tap_ok(true, "%s", now);
     }
-    return 0;
+    return tap_end();
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tap.h"
+
 enum { MOST = 8, NAME = 64 };
 
 /* How the endpoints of a test are opened; zero is what most tests want. */
@@ -45,7 +47,7 @@ typedef void test_fn(party *p);
 
 /* Run a test in `n` processes of its own; prints ok or FAIL. `env`: NAME=VALUE words, NULL-ended.
  */
-int run_test(const char *name, int n, const terms *how, test_fn *fn, const char *const *env);
+void run_test(const char *name, int n, const terms *how, test_fn *fn, const char *const *env);
 
 void barrier(party *p);
 void meet(party *p); /* exchange and insert addresses: publish, barrier, insert, barrier */

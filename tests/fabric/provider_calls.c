@@ -251,22 +251,18 @@ static void bad_settings(party *p)
 
 int main(void)
 {
-    int bad = 0;
     static const char *const c[] = {"TEST_FORMAT=c", NULL}, *const m[] = {"TEST_FORMAT=m", NULL},
                              *const d[] = {"TEST_FORMAT=d", NULL};
-    bad += run_test("fi_getinfo_offers_what_is_there_and_nothing_else", 1, NULL, infos, NULL);
-    bad += run_test("settings_that_are_wrong_are_refused", 1, NULL, bad_settings, NULL);
-    bad += run_test("every_send_meets_every_receive", 2, NULL, send_kinds, NULL);
-    bad +=
-        run_test("selective_completion_is_silent", 2, &(terms){.selective = true}, selective, NULL);
-    bad += run_test("format_context", 2,
-                    &(terms){.format = FI_CQ_FORMAT_CONTEXT, .caps = FI_SOURCE}, formats, c);
-    bad += run_test("format_msg", 2, &(terms){.format = FI_CQ_FORMAT_MSG, .caps = FI_SOURCE},
-                    formats, m);
-    bad += run_test("format_data", 2, &(terms){.format = FI_CQ_FORMAT_DATA, .caps = FI_SOURCE},
-                    formats, d);
-    bad += run_test("addresses_are_looked_up_and_removed", 2, &(terms){.av = FI_AV_TABLE}, vectors,
-                    NULL);
-    bad += run_test("what_is_not_served_is_refused", 1, NULL, refusals, NULL);
-    return bad != 0;
+    run_test("fi_getinfo_offers_what_is_there_and_nothing_else", 1, NULL, infos, NULL);
+    run_test("settings_that_are_wrong_are_refused", 1, NULL, bad_settings, NULL);
+    run_test("every_send_meets_every_receive", 2, NULL, send_kinds, NULL);
+    run_test("selective_completion_is_silent", 2, &(terms){.selective = true}, selective, NULL);
+    run_test("format_context", 2, &(terms){.format = FI_CQ_FORMAT_CONTEXT, .caps = FI_SOURCE},
+             formats, c);
+    run_test("format_msg", 2, &(terms){.format = FI_CQ_FORMAT_MSG, .caps = FI_SOURCE}, formats, m);
+    run_test("format_data", 2, &(terms){.format = FI_CQ_FORMAT_DATA, .caps = FI_SOURCE}, formats,
+             d);
+    run_test("addresses_are_looked_up_and_removed", 2, &(terms){.av = FI_AV_TABLE}, vectors, NULL);
+    run_test("what_is_not_served_is_refused", 1, NULL, refusals, NULL);
+    return tap_end();
 }

@@ -160,21 +160,20 @@ static void deep(party *p)
 
 int main(void)
 {
-    int bad = 0;
     static const char *const tiny[] = {"SKEIN_UNEXPECTED=1", NULL},
                              *const none[] = {"SKEIN_EAGER=0", NULL},
                              *const packets[] = {"SKEIN_DIRECT=off", NULL};
-    bad += run_test("floods_both_ways", 2, NULL, flood, NULL);
-    bad += run_test("floods_both_ways_without_room", 2, NULL, flood, tiny);
-    bad += run_test("floods_both_ways_of_offers", 2, NULL, flood, none);
-    bad += run_test("inject_leaves_the_buffer_free", 2, NULL, inject, NULL);
-    bad += run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
-    bad += run_test("sixteen_megabytes", 2, NULL, huge, NULL);
-    bad += run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);
-    bad += run_test("all_to_all", 4, NULL, crowd, NULL);
-    bad += run_test("all_to_all_in_packets", 4, NULL, crowd, packets);
-    bad += run_test("delivery_waits_for_the_receive", 2, NULL, delivery, NULL);
-    bad += run_test("delivery_in_packets", 2, NULL, delivery, packets);
-    bad += run_test("twenty_thousand_receives", 2, NULL, deep, NULL);
-    return bad != 0;
+    run_test("floods_both_ways", 2, NULL, flood, NULL);
+    run_test("floods_both_ways_without_room", 2, NULL, flood, tiny);
+    run_test("floods_both_ways_of_offers", 2, NULL, flood, none);
+    run_test("inject_leaves_the_buffer_free", 2, NULL, inject, NULL);
+    run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
+    run_test("sixteen_megabytes", 2, NULL, huge, NULL);
+    run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);
+    run_test("all_to_all", 4, NULL, crowd, NULL);
+    run_test("all_to_all_in_packets", 4, NULL, crowd, packets);
+    run_test("delivery_waits_for_the_receive", 2, NULL, delivery, NULL);
+    run_test("delivery_in_packets", 2, NULL, delivery, packets);
+    run_test("twenty_thousand_receives", 2, NULL, deep, NULL);
+    return tap_end();
 }

@@ -91,12 +91,11 @@ static void threads(party *p)
 
 int main(void)
 {
-    int bad = 0;
     static const char *const small[] = {"SKEIN_EAGER=1000", "SKEIN_UNEXPECTED=1", NULL};
     static const terms safe = {.threading = FI_THREAD_SAFE};
     static const terms plain = {.threading = FI_THREAD_SAFE, .no_context = true};
-    bad += run_test("threads_share_an_endpoint", 2, &safe, threads, NULL);
-    bad += run_test("threads_share_an_endpoint_and_little_room", 2, &safe, threads, small);
-    bad += run_test("threads_share_an_endpoint_without_contexts", 2, &plain, threads, NULL);
-    return bad != 0;
+    run_test("threads_share_an_endpoint", 2, &safe, threads, NULL);
+    run_test("threads_share_an_endpoint_and_little_room", 2, &safe, threads, small);
+    run_test("threads_share_an_endpoint_without_contexts", 2, &plain, threads, NULL);
+    return tap_end();
 }

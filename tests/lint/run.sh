@@ -2,20 +2,19 @@
 # run.sh BUILD: what can be said of the sources without running them.
 build=$1
 cd "$(dirname "$0")/../.." || exit 1
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+. tests/tap.sh
+log=$tmp/log
 
 # check NAME TOOL COMMAND...
 check() {
     local name=$1 tool=$2
     shift 2
     if ! command -v "$tool" >/dev/null; then
-        echo "skip $name: $tool is not installed"
+        skip "$name" "$tool is not installed"
     elif "$@" >"$log" 2>&1; then
-        echo "ok $name"
+        ok "$name"
     else
-        cat "$log"
-        echo "FAIL $name: see above"
+        fail "$name" "$(cat "$log")"
     fi
 }
 
@@ -47,13 +46,12 @@ exported() {
     return $bad
 }
 
-check includes python3 tests/lint/structure.py "$build" --only includes
 check format clang-format format
 check manuals mandoc manuals
 check described sed described
 if ls "$build"/lib/libskein-*.so >/dev/null 2>&1; then
     check exported nm exported
 else
-    echo "skip exported: no library was built"
+    skip exported "no library was built"
 fi
-check tidy clang-tidy tests/lint/tidy.sh "$build"
+finish

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     bool early = rng_chance(&r, 40);
     if (early && from_launcher("OMPI_COMM_WORLD_RANK", "PMI_RANK") == victim)
         die_later(when);
-    alarm(30); /* ends even those that the launcher forgot */
+    alarm(150); /* ends even those that the launcher forgot */
     test_begin(&argc, &argv, "killed");
     test_watch(20, "the end after a rank was killed");
     char *out = must_alloc(LONGEST), *in = must_alloc(LONGEST);

@@ -9,18 +9,16 @@
 #   mpi       the tests of the preload library (tests/mpi), over the provider
 #   hpcc      the HPC Challenge, if it is installed
 #   killed    jobs that lose a rank at a random moment; RUNS=n of them
-#   bench     what bench.sh checks
+#   sanitized a little of everything, for a provider that was built with the sanitizers
 # SEED=n fixes the random cases. LONG=1 does far more. HOST=1 runs the programs on Open MPI's own
 # transport: the tests test themselves.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD [GROUP...]}" && pwd) || exit 2
 shift
-only=${*:-match engines lanes threads deep dynamic mpi hpcc killed bench}
+only=${*:-match engines lanes threads deep dynamic mpi hpcc killed}
 seed=${SEED:-$(date +%s)}
 long=${LONG:-}
 . "$here/launch.sh"
-
-wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }
 
 engines() {
     "$build/bin/skein" info 2>/dev/null | awk '
@@ -57,7 +55,7 @@ group_engines() {
             split_churn random threads_wild
         [ -z "$long" ] || run 300 6 "SKEIN_MATCH=$e" -- match -s "$seed" -n 300 random
     done
-    [ -n "$found" ] || echo "skip engines: $build/bin/skein info lists none"
+    [ -n "$found" ] || skip engines "$build/bin/skein info lists none"
 }
 
 group_lanes() {
@@ -109,9 +107,9 @@ group_dynamic() {
 mpi_tests() { # HOST EXTRA GROUP...
     local host=$1 extra=$2
     shift 2
-    echo "# tests/mpi ${host:+on the host }$extra"
     HOST=$host FLAVOURS=openmpi SEED=$seed LAUNCH_EXTRA="$provider $extra" \
-        "$here/../mpi/run.sh" "$build" "$@" || failed=$((failed + 1))
+        "$here/../mpi/run.sh" "$build" "$@" >"$tmp/mpi.tap" 2>&1
+    relay "${host:+host }${extra:+$extra }" <"$tmp/mpi.tap"
 }
 
 group_mpi() {
@@ -123,22 +121,24 @@ group_mpi() {
     mpi_tests 1 '' progress forms errors threads random neighbors
 }
 
+group_sanitized() {
+    FIRST=$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)
+    export FIRST ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    run 150 3 -- match
+    run 150 2 SKEIN_SHM=0 -- match
+    run 150 3 SKEIN_UNEXPECTED=64K -- match -t -n 1000 threads_apart threads_wild flood
+}
+
+for script in hpcc killed; do
+    # shellcheck source=/dev/null
+    . "$here/$script.sh"
+done
+
 if [ -z "${HOST:-}" ] && [ ! -e "$build/lib/libskein-fi.so" ]; then
-    echo "skip match: there is no $build/lib/libskein-fi.so"
-    exit 0
-elif ! command -v mpicc.openmpi >/dev/null; then
-    echo "skip match: there is no mpicc.openmpi"
-    exit 0
-elif ! compile; then
-    echo "FAIL match: the test programs do not compile"
-    exit 1
+    skip match "there is no $build/lib/libskein-fi.so"
+else
+    for group in $only; do
+        group_$group
+    done
 fi
-for group in match engines lanes threads deep dynamic mpi; do
-    wanted $group && group_$group
-done
-for script in hpcc killed bench; do
-    if wanted $script && [ -x "$here/$script.sh" ]; then
-        SEED=$seed "$here/$script.sh" "$build" || failed=$((failed + 1))
-    fi
-done
-[ $failed = 0 ] || { echo "$failed failed (seed $seed)"; exit 1; }
+finish

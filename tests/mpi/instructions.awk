@@ -3,7 +3,7 @@
 # files, and those of the C library called from there. -v few=N -v many=M
 # It goes by source file because callgrind loses track of who called whom where a function ends in a
 # jump to another one. hook.c is not counted: the host calls it, from inside its own functions. With
-# -v waits=1 nor is waiting (pause.c, and what it lets go on meanwhile), which depends on the other rank.
+# -v waits=1 nor is waiting (waiting.c, and what it lets go on meanwhile), which depends on the other rank.
 
 function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
     id = text
@@ -13,7 +13,7 @@ function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
         table[id] = rest
     return table[id]
 }
-function ours(file) { return file ~ /\/src\/[a-z]+\/[a-z_0-9]+\.(c|h|def)$/ && file !~ /hook\.c$/ && !(waits && file ~ /\/(pause|node|request)\.c$/) }
+function ours(file) { return file ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && file !~ /hook\.c$/ && !(waits && file ~ /\/(waiting|node|request)\.c$/) }
 
 FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
 /^ob=/ { object = named(substr($0, 4), obj); next }

@@ -1,54 +1,29 @@
 #!/bin/sh
-# The MPI tests: run.sh BUILD_DIR [PROGRAM...]
-# Builds the programs for every MPI that the library was built for, and runs them with the library
-# preloaded into the ranks. Prints one line per run: ok, FAIL (why, and how to replay it) or skip.
-# HOST=1 runs them without the library: the tests test themselves. SEED=n fixes the random cases.
-# FIRST=libs preloads others before it. FLAVOURS names the MPIs to test, LAUNCH_EXTRA more words for
-# mpirun.openmpi.
+# The MPI tests: run.sh BUILD_DIR [GROUP...]
+# Runs the programs with the library preloaded into the ranks. A run is a test; one that fails says why,
+# and how to replay it. HOST=1 runs them without the library: the tests test themselves. SEED=n fixes
+# the random cases. FIRST=libs preloads others before it. FLAVOURS names the MPIs to test, LAUNCH_EXTRA
+# more words for mpirun.openmpi. A sanitizer's build has groups of its own: sanitized, leaks.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?usage: run.sh BUILD_DIR [PROGRAM...]}" && pwd) || exit 2
+build=$(cd "${1:?usage: run.sh BUILD_DIR [GROUP...]}" && pwd) || exit 2
 shift
+. "$here/../tap.sh"
 only=${*:-progress forms errors cache threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-failed=0
+programs=$build/tests/mpi
+log=$tmp/log
+
+# The libraries of a build with sanitizers want the sanitizers' own before them. The MPIs leak what they
+# allocate in MPI_Init, so leaks are looked for by themselves: see leaks.
+if nm -D "$build/lib/libskein-openmpi.so" "$build/lib/libskein-mpich.so" 2>/dev/null | grep -q __asan_init; then
+    FIRST=$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)
+    export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+fi
 
 wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }
-
-# The sources of a program; the table of everything that is built.
-sources() {
-    case $1 in
-    progress) echo progress.c stage.c stalls_p2p.c stalls_sets.c stalls_coll.c flight.c testlib.c ;;
-    forms) echo forms.c forms_user.c coll.c flight.c testlib.c ;;
-    errors) echo errors.c truncation.c churn.c coll.c testlib.c ;;
-    cache) echo cache.c testlib.c ;;
-    killed) echo killed.c testlib.c ;;
-    long) echo long.c testlib.c ;;
-    threads) echo threads.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
-    concurrent) echo concurrent.c testlib.c ;;
-    random) echo random.c comms.c item.c reference.c coll.c types.c side.c reduction.c complete.c testlib.c ;;
-    topology) echo topology.c neighbor_web.c neighbor_make.c neighbor_topo.c neighbor_slots.c comms.c testlib.c ;;
-    neighbors) echo neighbors.c neighbor_batch.c neighbor_item.c neighbor_data.c neighbor_call.c \
-        neighbor_topo.c neighbor_slots.c neighbor_web.c neighbor_make.c neighbor_errors.c \
-        comms.c coll.c types.c side.c complete.c flight.c testlib.c ;;
-    esac
-}
-
-compile() { # flavour
-    out=$build/tests-mpi/$1
-    mkdir -p "$out"
-    for p in progress forms errors cache threads concurrent random topology neighbors killed long; do
-        [ -x "$out/$p" ] && [ -z "$(find "$here" -name '*.[ch]*' -newer "$out/$p")" ] && continue
-        # gcc takes MPICH's MPI_STATUSES_IGNORE for a buffer that is too small
-        (cd "$here" && "mpicc.$1" -std=gnu17 -O1 -g -Wall -Wextra -Werror -Wno-stringop-overflow \
-            $(sources $p) -o "$out/$p" -ldl -lpthread -lm) || return 1
-    done
-    cc -shared -fPIC -O2 "$here/yield.c" -o "$out/yield.so" -ldl
-}
 
 # launcher FLAVOUR RANKS [NAME=VALUE...]: sets $launch, with the variables for the ranks only. It is
 # for eval: values may have spaces.
@@ -66,7 +41,7 @@ launcher() {
     else
         launch="mpiexec.mpich -n $ranks"
         for v in "$@"; do launch="$launch -genv ${v%%=*} '${v#*=}'"; done
-        [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$build/tests-mpi/$fl/yield.so
+        [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$programs/libyield.so
         [ -n "$preload" ] && launch="$launch -genv LD_PRELOAD $preload"
     fi
     return 0
@@ -86,18 +61,18 @@ run() {
     program=$1
     shift
     name="$flavour $program${*:+ $*}$vars, $n ranks"
-    cmd="$launch $build/tests-mpi/$flavour/$program $*"
-    eval "timeout $limit $cmd" >"$log" 2>&1 </dev/null
+    cmd="$launch $programs/$program-$flavour $*"
+    eval "timeout $(patience $limit) $cmd" >"$log" 2>&1 </dev/null
     rc=$?
     if [ $rc = 0 ]; then
-        echo "ok $name"
+        ok "$name"
     else
         why=$(grep -a "^$program: " "$log" | grep -av 'left out' | head -1)
         [ $rc = 124 ] && why="no end after $limit s"
-        echo "FAIL $name: ${why:-exit $rc: $(grep -av '^[-[:space:]]*$' "$log" | head -1)} (replay: $cmd)"
-        failed=$((failed + 1))
+        fail "$name" "${why:-exit $rc: $(grep -av '^[-[:space:]]*$' "$log" | head -1)} (replay: $cmd)"
     fi
-    grep -a 'left out: ' "$log" | sed "s/^.*left out: /skip $flavour $program: /" | sort -u
+    grep -a 'left out: ' "$log" | sed 's/^.*left out: //' | sort -u >"$tmp/left"
+    while read -r why; do skip "$name: some calls" "$why"; done <"$tmp/left"
 }
 
 # The algorithms that the library has, as lines of collective and algorithm. Without any the test
@@ -108,7 +83,7 @@ list_algorithms() { # flavour test
         /^[a-z]/ { on = 0 }
         on && /^  [a-z]/ { coll = $1 }
         on && /^    [a-z]/ { print coll, $1 }' >"$log.algos"
-    [ -s "$log.algos" ] || echo "skip $1 $2: $build/bin/skein info lists none"
+    [ -s "$log.algos" ] || skip "$1 $2" "$build/bin/skein info lists none"
 }
 
 # Every algorithm of every collective, forced, under the random calls of that collective.
@@ -181,29 +156,45 @@ killed() { # flavour ranks [NAME=VALUE...]
     flavour=$1
     eval "launcher $*"
     name="$* killed"
-    eval "timeout -k 5 40 $launch $build/tests-mpi/$flavour/killed $seed" >"$log" 2>&1 </dev/null
+    eval "timeout -k 5 $(patience 40) $launch $programs/killed-$flavour $seed" >"$log" 2>&1 </dev/null
     rc=$?
-    left=$(grep -l "tests-mpi/$flavour/[k]illed" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
+    left=$(grep -l "$programs/[k]illed-$flavour" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
     after=$(ls /dev/shm 2>/dev/null | grep -i skein)
     if [ $rc = 0 ] || [ $rc = 124 ]; then
-        echo "FAIL $name: exit $rc, a job that lost a rank must end, and not well"
+        fail "$name" "exit $rc, a job that lost a rank must end, and not well"
     elif grep -aq 'hangs in' "$log"; then
-        echo "FAIL $name: the others went on waiting until their watchdog ended them"
+        fail "$name" "the others went on waiting until their watchdog ended them"
     elif [ -n "$left" ]; then
-        echo "FAIL $name: ranks survive: $left"
+        fail "$name" "ranks survive: $left"
     elif [ -n "$after" ]; then
-        echo "FAIL $name: left in /dev/shm: $after"
+        fail "$name" "left in /dev/shm: $after"
     else
-        echo "ok $name"
-        return
+        ok "$name"
     fi
-    failed=$((failed + 1))
+}
+
+# A stack of a leak that goes through Skein, but not through its MPI_Init, is one of Skein's.
+leaks() { # flavour
+    launcher "$1" 2
+    for what in "errors churn 500" "random 1 40" "neighbors 1 8"; do
+        program=${what%% *}
+        eval "ASAN_OPTIONS=detect_leaks=1 timeout $(patience 200) $launch $programs/$program-$1 ${what#* }" \
+            >"$log" 2>&1 </dev/null
+        stacks=$(grep -E ' in [^ ]+ [^ ]*src/[a-z]+/' "$log" | grep -v ' in MPI_Init' | sort -u)
+        if ! grep -q 'LeakSanitizer' "$log"; then
+            skip "$1 leaks of $what" "the sanitizer found no leak at all, not even the host's"
+        elif [ -n "$stacks" ]; then
+            fail "$1 leaks of $what" "$stacks"
+        else
+            ok "$1 leaks of $what"
+        fi
+    done
 }
 
 # With collectives of the host's own, over another transport than its usual one.
 stuck() { # flavour WHY, empty: they are Skein's
     [ -n "$2" ] && [ -n "${LAUNCH_EXTRA:-}" ] &&
-        echo "skip $1 progress: Open MPI's blocking sends over OFI leave its nonblocking collectives alone"
+        skip "$1 progress" "Open MPI's blocking sends over OFI leave its nonblocking collectives alone"
 }
 
 flavour_tests() { # flavour
@@ -301,25 +292,18 @@ flavour_tests() { # flavour
     wanted algorithms && algorithms $f
     wanted machines && machines $f
     wanted methods && methods $f
+    wanted leaks && leaks $f
+    wanted instructions && . "$here/instructions.sh"
     return 0
 }
 
-found=0
 for flavour in ${FLAVOURS:-openmpi mpich}; do
-    if ! command -v "mpicc.$flavour" >/dev/null; then
-        echo "skip $flavour: there is no mpicc.$flavour"
+    if [ ! -x "$programs/random-$flavour" ]; then
+        skip "$flavour" "its test programs were not built"
     elif [ -z "${HOST:-}" ] && [ ! -e "$build/lib/libskein-$flavour.so" ]; then
-        echo "skip $flavour: there is no $build/lib/libskein-$flavour.so"
-    elif ! compile $flavour; then
-        echo "FAIL $flavour: the test programs do not compile"
-        failed=$((failed + 1))
+        skip "$flavour" "there is no $build/lib/libskein-$flavour.so"
     else
-        found=1
         flavour_tests $flavour
     fi
 done
-[ $found = 1 ] || echo "skip: no MPI to test"
-if wanted instructions; then
-    "$here/instructions.sh" "$build" || failed=$((failed + 1))
-fi
-[ $failed = 0 ] || { echo "$failed failed (seed $seed)"; exit 1; }
+finish

@@ -1,7 +1,6 @@
 /* yield.c: preloaded under MPICH when ranks outnumber cores. Debian's MPICH spins without ever
  * giving its core away, so each message can cost a whole time slice; here an idle epoch of UCX's
  * progress sleeps for an instant. Only speed changes, not what is tested. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>
 

@@ -11,6 +11,7 @@
 
 #include "shm/epochs.h"
 #include "shm/words.h"
+#include "tap.h"
 
 typedef enum shape {
     BOTH,    /* both post and read: in step */
@@ -139,16 +140,17 @@ int main(int argc, char **argv)
     };
     enum { N = sizeof trials / sizeof trials[0] };
     double seconds = argc > 1 ? atof(argv[1]) : 4;
-    int failed = 0;
     for (int i = 0; i < N; i++) {
         double start = now();
         int64_t epochs = play_forked(&trials[i], seconds / N);
         if (epochs < 0) {
-            printf("FAIL stress_%s: read what was not written, or ended early\n", trials[i].name);
-            failed = 1;
-        } else
-            printf("ok stress_%s (%lld epochs, %.0f ns each)\n", trials[i].name, (long long)epochs,
+            printf("# read what was not written, or ended early\n");
+            tap_ok(false, "stress_%s", trials[i].name);
+        } else {
+            printf("# %lld epochs, %.0f ns each\n", (long long)epochs,
                    (now() - start) / (double)epochs * 1e9);
+            tap_ok(true, "stress_%s", trials[i].name);
+        }
     }
-    return failed;
+    return tap_end();
 }

@@ -1,19 +1,10 @@
 #!/bin/sh
-# bench.sh BUILD: `skein bench match` plays, checks and reports; no time is asserted. One line per test:
-# ok NAME, FAIL NAME: why, skip NAME: why.
+# match.sh BUILD: `skein bench match` plays, checks and reports; no time is asserted.
 build=$(cd "$1" && pwd) || exit 2
 skein=$build/bin/skein
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+. "$(dirname "$0")/../tap.sh"
 
-ok() { echo "ok $1"; }
-fail() {
-    echo "FAIL $1: $2"
-    failed=1
-}
-
-bench() { timeout 120 "$skein" bench match "$@" >"$tmp/out" 2>"$tmp/err"; }
+bench() { timeout $(patience 120) "$skein" bench match "$@" >"$tmp/out" 2>"$tmp/err"; }
 
 # check NAME STATUS WANTED TEXT: the exit status, and a text in $tmp/out or $tmp/err.
 check() {
@@ -107,14 +98,14 @@ if [ "$(printf '\1\0' | od -An -d | tr -d ' ')" = 1 ]; then
     grep -q '4 ranks: 4 operations, 2 matches; posted queue mean 1.5, longest 2;' "$tmp/out" &&
         ok match_bench_tells_depths_of_traces || fail match_bench_tells_depths_of_traces "$(cat "$tmp/out")"
 else
-    echo "skip match_bench_plays_traces: this machine is big-endian"
+    skip "match_bench_plays_traces" "this machine is big-endian"
 fi
 
 # Over MPI: every transport has a row for every point, whether it works here or not.
 program=$build/libexec/skein-match-openmpi
 if [ ! -x "$program" ]; then
-    echo "skip match_bench_mpi: no skein-match-openmpi was built"
-    exit $failed
+    skip "match_bench_mpi" "no skein-match-openmpi was built"
+    finish
 fi
 rows match_bench_measures_mpi 5 9 ok --mpi --transport ob1 --depth 50 --rounds 1
 [ "$(grep -c '^posted\|^unexpected\|^latency' "$tmp/out")" -eq 5 ] && ok match_bench_prints_every_point ||
@@ -126,11 +117,11 @@ if [ -f "$build/lib/libskein-fi.so" ]; then
     grep -q 'skein:flat' "$tmp/out" && ok match_bench_names_engines_over_mpi ||
         fail match_bench_names_engines_over_mpi "$(cat "$tmp/out")"
 else
-    echo "skip match_bench_measures_the_provider: no libskein-fi.so was built"
+    skip "match_bench_measures_the_provider" "no libskein-fi.so was built"
 fi
 # A transport that cannot be had does not spoil the others.
 UCX_TLS=nonsense bench --mpi --transport ob1,ucx --depth 20 --rounds 1
 check match_bench_survives_a_transport_that_fails $? 0 '^ucx: mpirun ended with exit status'
 UCX_TLS=nonsense bench --mpi --transport ucx --depth 20 --rounds 1
 check match_bench_fails_when_nothing_was_measured $? 1 '^ucx: mpirun ended with exit status'
-exit $failed
+finish

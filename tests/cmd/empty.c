@@ -1,0 +1,2 @@
+/* empty.c: a library that stands in for another. */
+int sk_test_nothing;

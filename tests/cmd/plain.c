@@ -1,0 +1,5 @@
+/* plain.c: a program without MPI. */
+int main(void)
+{
+    return 0;
+}
