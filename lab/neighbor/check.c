@@ -1,5 +1,5 @@
-/* check.c: the blocks of one rank are sorted and looked at, rank by rank, so that thousands of
- * ranks with millions of blocks take seconds. */
+/* check.c: the blocks are sorted and checked rank by rank, so that thousands of ranks with millions of
+ * blocks take seconds. */
 #include "lab/neighbor/check.h"
 
 #include <stddef.h>
@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct event { /* a block that comes in */
+typedef struct block_event { /* a block that arrives */
     int32_t src, dst, stage;
-} event;
+} block_event;
 
-typedef struct court {
+typedef struct pattern_check {
     const sk_global_graph *g;
     const sk_pattern_view **view;
     int n;
-    event *in; /* of the rank that is looked at */
+    block_event *in; /* of the rank that is checked */
     sk_block *out;
     size_t nin, nout;
     int64_t delivered;
     char *why;
     size_t size;
-} court;
+} pattern_check;
 
 static int by_block(const void *pa, const void *pb)
 {
@@ -31,9 +31,11 @@ static int by_block(const void *pa, const void *pb)
     return a->dst < b->dst ? -1 : a->dst > b->dst;
 }
 
-/* An event begins as a block does, so this sorts both. */
-_Static_assert(offsetof(event, src) == offsetof(sk_block, src), "events are compared as blocks");
-_Static_assert(offsetof(event, dst) == offsetof(sk_block, dst), "events are compared as blocks");
+/* An event begins like a block, so by_block sorts both. */
+_Static_assert(offsetof(block_event, src) == offsetof(sk_block, src),
+               "events are compared as blocks");
+_Static_assert(offsetof(block_event, dst) == offsetof(sk_block, dst),
+               "events are compared as blocks");
 
 static int by_bundle(const void *pa, const void *pb)
 {
@@ -47,7 +49,7 @@ static int by_bundle(const void *pa, const void *pb)
 
 #define FAULT(c, ...) (snprintf((c)->why, (c)->size, __VA_ARGS__), true)
 
-static bool bundle_fault(court *c, int r, const sk_bundle *h)
+static bool bundle_fault(pattern_check *c, int r, const sk_bundle *h)
 {
     const sk_pattern_view *v = c->view[r];
     if (h->n == 0 || h->first > v->nblocks || h->n > v->nblocks - h->first)
@@ -68,7 +70,7 @@ static bool bundle_fault(court *c, int r, const sk_bundle *h)
     return false;
 }
 
-static bool form_fault(court *c, int r)
+static bool form_fault(pattern_check *c, int r)
 {
     const sk_pattern_view *v = c->view[r];
     if (v->rank != r || v->nranks != c->n)
@@ -82,8 +84,8 @@ static bool form_fault(court *c, int r)
     return false;
 }
 
-/* Bundles are sorted and each stands once, so when all have a counterpart they are pairs. */
-static bool match_fault(court *c, int r)
+/* Bundles are sorted and unique, so when all have a counterpart they are pairs. */
+static bool match_fault(pattern_check *c, int r)
 {
     const sk_pattern_view *v = c->view[r];
     for (size_t i = 0; i < v->nbundles; i++) {
@@ -103,20 +105,20 @@ static bool match_fault(court *c, int r)
     return false;
 }
 
-static bool way_fault(court *c, int r, const sk_bundle *h, const sk_block *p)
+static bool way_fault(pattern_check *c, int r, const sk_bundle *h, const sk_block *p)
 {
     if (p->dst == r)
         return FAULT(c, "rank %d sends on %d -> %d, which is for itself", r, p->src, p->dst);
     if (p->src == r)
         return false;
-    const event *e = c->nin ? bsearch(p, c->in, c->nin, sizeof *e, by_block) : NULL;
+    const block_event *e = c->nin ? bsearch(p, c->in, c->nin, sizeof *e, by_block) : NULL;
     if (!e || e->stage >= h->stage)
         return FAULT(c, "rank %d sends %d -> %d in stage %d, but did not get it before", r, p->src,
                      p->dst, h->stage);
     return false;
 }
 
-static void collect(court *c, const sk_pattern_view *v)
+static void collect(pattern_check *c, const sk_pattern_view *v)
 {
     c->nin = c->nout = 0;
     for (size_t i = 0; i < v->nbundles; i++) {
@@ -126,7 +128,7 @@ static void collect(court *c, const sk_pattern_view *v)
             if (h->out)
                 c->out[c->nout++] = p;
             else
-                c->in[c->nin++] = (event){p.src, p.dst, h->stage};
+                c->in[c->nin++] = (block_event){p.src, p.dst, h->stage};
         }
     }
     if (c->nin)
@@ -135,23 +137,23 @@ static void collect(court *c, const sk_pattern_view *v)
         qsort(c->out, c->nout, sizeof *c->out, by_block);
 }
 
-/* What comes in: once, not my own, and what is not for me is sent on. */
-static bool arrival_fault(court *c, int r)
+/* A block arrives once, is not the rank's own, and is sent on unless it is for this rank. */
+static bool arrival_fault(pattern_check *c, int r)
 {
     for (size_t i = 0; i < c->nin; i++) {
-        const event *e = &c->in[i];
+        const block_event *e = &c->in[i];
         if (i && by_block(e - 1, e) == 0)
             return FAULT(c, "rank %d gets %d -> %d twice", r, e->src, e->dst);
         if (e->src == r)
             return FAULT(c, "rank %d gets its own %d -> %d back", r, e->src, e->dst);
         c->delivered += e->dst == r;
         if (e->dst != r && !(c->nout && bsearch(e, c->out, c->nout, sizeof *c->out, by_block)))
-            return FAULT(c, "rank %d keeps %d -> %d for itself", r, e->src, e->dst);
+            return FAULT(c, "rank %d does not send on %d -> %d", r, e->src, e->dst);
     }
     return false;
 }
 
-static bool rank_fault(court *c, int r)
+static bool rank_fault(pattern_check *c, int r)
 {
     const sk_pattern_view *v = c->view[r];
     collect(c, v);
@@ -165,7 +167,7 @@ static bool rank_fault(court *c, int r)
     return arrival_fault(c, r);
 }
 
-static bool room(court *c, sk_pattern *const *patterns)
+static bool allocate(pattern_check *c, sk_pattern *const *patterns)
 {
     size_t most = 1;
     c->view = calloc((size_t)c->n, sizeof *c->view);
@@ -181,13 +183,13 @@ static bool room(court *c, sk_pattern *const *patterns)
 bool sk_patterns_fault(const sk_global_graph *g, sk_pattern *const *patterns, int n, char *why,
                        size_t size)
 {
-    court c = {.g = g, .n = n, .why = why, .size = size};
-    bool fault = !room(&c, patterns) && FAULT(&c, "out of memory");
+    pattern_check c = {.g = g, .n = n, .why = why, .size = size};
+    bool fault = !allocate(&c, patterns) && FAULT(&c, "out of memory");
     for (int r = 0; r < n && !fault; r++)
         fault = form_fault(&c, r);
     for (int r = 0; r < n && !fault; r++)
         fault = match_fault(&c, r) || rank_fault(&c, r);
-    /* Each delivery was of an edge, and none twice: so it is enough to count. */
+    /* Each delivery was of an edge, and none was made twice: so counting is enough. */
     if (!fault && c.delivered != sk_global_graph_edges(g))
         fault = FAULT(&c, "%lld of %lld edges are delivered", (long long)c.delivered,
                       (long long)sk_global_graph_edges(g));
@@ -222,7 +224,7 @@ static bool negotiator_fault(sk_method_id id, const sk_global_graph *g, const sk
            METHOD_FAULT("with seed %u rank %d has another pattern than planned", seed, other);
 }
 
-/* Every third rank, from the last: a plan for few must not differ from the plan for all. */
+/* Every third rank, from the last: a plan for some ranks must not differ from the plan for all. */
 static bool part_fault(sk_method_id id, const sk_global_graph *g, const sk_machine *m,
                        const sk_pattern_opts *o, sk_pattern *const *plan, char *why, size_t size)
 {

@@ -1,4 +1,4 @@
-/* make.c: graphs, machines and patterns of all ranks, for tests. */
+/* patterns.c: graphs, machines and patterns of all ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

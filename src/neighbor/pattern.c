@@ -1,18 +1,18 @@
-/* pattern.c: blocks are collected one by one and sorted into bundles at the end. */
+/* pattern.c: blocks are collected one by one, and sorted into bundles when the pattern is frozen. */
 #include "neighbor/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct entry {
+typedef struct pattern_entry {
     int32_t stage, out, peer, src, dst;
-} entry;
+} pattern_entry;
 
 struct sk_pattern {
     sk_pattern_view v;
     sk_bundle *bundles;
     sk_block *blocks;
-    entry *entries; /* while it is being made */
+    pattern_entry *entries; /* until it is frozen */
     size_t n, cap;
     sk_status status;
 };
@@ -37,7 +37,7 @@ void sk_pattern_free(sk_pattern *p)
     free(p);
 }
 
-static void add(sk_pattern *p, entry e)
+static void add(sk_pattern *p, pattern_entry e)
 {
     int n = p->v.nranks;
     if (p->status != SK_OK)
@@ -50,7 +50,7 @@ static void add(sk_pattern *p, entry e)
     }
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 64;
-        entry *at = realloc(p->entries, cap * sizeof *at);
+        pattern_entry *at = realloc(p->entries, cap * sizeof *at);
         if (!at) {
             p->status = SK_NOMEM;
             return;
@@ -63,32 +63,32 @@ static void add(sk_pattern *p, entry e)
 
 void sk_pattern_send(sk_pattern *p, int stage, int peer, int src, int dst)
 {
-    add(p, (entry){stage, 1, peer, src, dst});
+    add(p, (pattern_entry){stage, 1, peer, src, dst});
 }
 
 void sk_pattern_recv(sk_pattern *p, int stage, int peer, int src, int dst)
 {
-    add(p, (entry){stage, 0, peer, src, dst});
+    add(p, (pattern_entry){stage, 0, peer, src, dst});
 }
 
 static int by_bundle(const void *pa, const void *pb)
 {
     const int32_t *a = pa, *b = pb;
-    for (size_t i = 0; i < sizeof(entry) / sizeof *a; i++)
+    for (size_t i = 0; i < sizeof(pattern_entry) / sizeof *a; i++)
         if (a[i] != b[i])
             return a[i] < b[i] ? -1 : 1;
     return 0;
 }
 
-static bool same_bundle(const entry *a, const entry *b)
+static bool same_bundle(const pattern_entry *a, const pattern_entry *b)
 {
     return a->stage == b->stage && a->out == b->out && a->peer == b->peer;
 }
 
-/* Sorted, without those that stand twice; how many bundles they make. */
-static size_t tidy(sk_pattern *p)
+/* Sorts the entries and removes duplicates; returns the number of bundles. */
+static size_t sort_entries(sk_pattern *p)
 {
-    entry *e = p->entries;
+    pattern_entry *e = p->entries;
     size_t n = 0, bundles = 0;
     if (p->n)
         qsort(e, p->n, sizeof *e, by_bundle);
@@ -106,13 +106,13 @@ sk_status sk_pattern_freeze(sk_pattern *p)
 {
     if (p->status != SK_OK || p->bundles)
         return p->status; /* failed, or frozen already */
-    size_t bundles = tidy(p), h = 0;
+    size_t bundles = sort_entries(p), h = 0;
     p->bundles = malloc((bundles + 1) * sizeof *p->bundles);
     p->blocks = malloc((p->n + 1) * sizeof *p->blocks);
     if (!p->bundles || !p->blocks)
         return p->status = SK_NOMEM;
     for (size_t i = 0; i < p->n; i++) {
-        const entry *e = &p->entries[i];
+        const pattern_entry *e = &p->entries[i];
         if (i == 0 || !same_bundle(e - 1, e))
             p->bundles[h++] = (sk_bundle){e->stage, e->peer, e->out, (uint32_t)i, 0};
         p->bundles[h - 1].n++;
@@ -147,7 +147,7 @@ bool sk_pattern_equal(const sk_pattern *a, const sk_pattern *b)
     return x->nblocks == 0 || !memcmp(x->blocks, y->blocks, x->nblocks * sizeof *x->blocks);
 }
 
-/* ---- as numbers: 4 for the whole, 4 for each bundle, then the blocks ---- */
+/* ---- as words: 4 for the pattern, 4 for each bundle, then the blocks ---- */
 
 enum { HEAD = 4, PER_BUNDLE = 4 };
 
@@ -175,19 +175,19 @@ sk_status sk_pattern_pack(const sk_pattern *p, int32_t **words, size_t *n)
     return SK_OK;
 }
 
-/* One bundle; its blocks stand at *block, `left` of all are left. */
+/* Reads one bundle. *block points to its blocks; *left blocks of the pattern are not read yet. */
 static sk_status unpack_bundle(sk_pattern *p, const int32_t *bundle, const int32_t **block,
                                size_t *left)
 {
     if (bundle[3] <= 0 || (size_t)bundle[3] > *left || (bundle[2] != 0 && bundle[2] != 1))
         return SK_BADARG;
     for (int k = 0; k < bundle[3]; k++, *block += 2)
-        add(p, (entry){bundle[0], bundle[2], bundle[1], (*block)[0], (*block)[1]});
+        add(p, (pattern_entry){bundle[0], bundle[2], bundle[1], (*block)[0], (*block)[1]});
     *left -= (size_t)bundle[3];
     return SK_OK;
 }
 
-/* The words come from another rank: nothing in them is taken on trust. */
+/* The words come from another rank, so everything in them is checked. */
 sk_status sk_pattern_unpack(const int32_t *words, size_t n, sk_pattern **out)
 {
     if (n < HEAD || words[1] < 0 || words[1] >= words[0] || words[2] < 0 || words[3] < 0 ||

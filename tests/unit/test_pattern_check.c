@@ -148,7 +148,7 @@ static void every_fault_is_found(void **state)
         {stages_swapped, NULL, "did not get it before"},
         {same_stage, NULL, "did not get it before"},
         {undelivered, NULL, "1 of 2 edges"},
-        {stranded, NULL, "keeps"},
+        {stranded, NULL, "does not send on"},
         {other_stage_there, NULL, "not known there"},
         {nobody_sends, NULL, "not known there"},
         {nobody_listens, NULL, "not known there"},

@@ -72,7 +72,7 @@ static void count_phases(sk_lowering *t, const sk_pattern_view *v)
     t->phase_transfers[t->nphases] = (int)v->nbundles;
 }
 
-static sk_status make_transfers(sk_lowering *t, const sk_pattern *pattern)
+sk_status sk_lowering_make_transfers(sk_lowering *t, const sk_pattern *pattern)
 {
     const sk_pattern_view *v = sk_pattern_view_get(pattern);
     block_arrival *arrivals = sk_arena_get(t->arena, (v->nblocks + 1) * sizeof *arrivals), *end;
@@ -230,14 +230,7 @@ void sk_lowering_phase(sk_lowering *t, const sk_layout *layout, int phase)
     sk_fence(t->s);
 }
 
-enum { SCRATCH_ALIGN = 64 };
-
-/* ---- the lowering of a call ---- */
-
-bool sk_neighbor_fits(const sk_call *c, sk_method_id by)
-{
-    return sk_neighborhood_of(c)->pattern[by] != NULL;
-}
+/* ---- the call ---- */
 
 bool sk_neighbor_gathers(const sk_call *c)
 {
@@ -247,24 +240,6 @@ bool sk_neighbor_gathers(const sk_call *c)
 bool sk_neighbor_sized(const sk_call *c)
 {
     return c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLTOALL;
-}
-
-/* Every bundle may need scratch for all its blocks, rounded up. */
-int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by)
-{
-    if (by == SK_METHOD_DIRECT)
-        return 0;
-    const sk_load *load = &sk_neighborhood_of(c)->load[by];
-    int64_t blocks = 0, bundles = 0;
-    for (int i = 0; i < SK_NLEVELS; i++) {
-        blocks += sk_neighbor_gathers(c) ? load->allgather_blocks[i] : load->alltoall_blocks[i];
-        bundles += load->messages[i];
-    }
-    int64_t each = sk_neighbor_sized(c) ? sk_packet_bytes(1, sk_neighborhood_of(c)->combine_limit)
-                                        : sk_call_bytes(c);
-    int64_t bytes = sk_scratch_bytes(blocks, each),
-            round_up = sk_scratch_bytes(bundles, SCRATCH_ALIGN);
-    return bytes > INT64_MAX - round_up ? INT64_MAX : bytes + round_up;
 }
 
 bool sk_lowering_combines(const sk_lowering *t, int64_t len)
@@ -315,57 +290,9 @@ void sk_lowering_copy_direct(sk_lowering *t)
     }
 }
 
-static void deliver(sk_lowering *t, const sk_layout *layout, int phase)
-{
-    layout->deliver(t, phase);
-    if (phase == 0)
-        sk_lowering_copy_direct(t);
-}
-
-static void lower(sk_lowering *t, const sk_layout *layout)
-{
-    layout->prepare(t);
-    for (int phase = 0; phase < t->nphases; phase++) {
-        layout->assemble(t, phase, false);
-        sk_fence(t->s);
-        if (phase == 0)
-            sk_lowering_copy_loops(t);
-        else
-            deliver(t, layout, phase - 1);
-        if (phase + 1 < t->nphases)
-            layout->assemble(t, phase + 1, true);
-        sk_lowering_phase(t, layout, phase);
-    }
-    deliver(t, layout, t->nphases - 1);
-}
-
 sk_status sk_lowering_no_transfers(sk_lowering *t)
 {
     t->nphases = 1;
     t->phase_transfers = sk_arena_get(t->arena, 2 * sizeof *t->phase_transfers);
     return t->phase_transfers ? SK_OK : SK_NOMEM;
-}
-
-void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by)
-{
-    sk_lowering t = {.s = s,
-                     .c = c,
-                     .g = c->neighborhood->graph,
-                     .arena = sk_arena_new(),
-                     .gather = sk_neighbor_gathers(c),
-                     .direct = by == SK_METHOD_DIRECT,
-                     .sized = sk_neighbor_sized(c),
-                     .block = sk_neighbor_sized(c) ? 0 : sk_call_bytes(c),
-                     .combine_limit = sk_neighborhood_of(c)->combine_limit};
-    bool empty = !t.sized && t.block == 0; /* all ranks know that nothing is sent */
-    sk_status st = !t.arena            ? SK_NOMEM
-                   : t.direct || empty ? sk_lowering_no_transfers(&t)
-                                       : make_transfers(&t, sk_neighborhood_of(c)->pattern[by]);
-    if (st == SK_OK && !t.direct && !empty)
-        st = sk_lowering_use_slots(&t, &sk_neighborhood_of(c)->load[by]);
-    if (st == SK_OK)
-        lower(&t, t.sized ? &sk_layout_sized : &sk_layout_equal);
-    else
-        sk_sched_fail(s, st);
-    sk_arena_free(t.arena);
 }

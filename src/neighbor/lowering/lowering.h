@@ -14,7 +14,7 @@
  * memory instead of messages (equal.c). Where all neighbours are on one node there are two algorithms
  * without a pattern: shm.c.
  *
- *   algos.c     the algorithms: five for each method
+ *   algos.c     the algorithms: five for each method, phase by phase through a pattern
  *   lowering.c  bundles to transfers, transfers to rounds
  *   equal.c     layout of bundles whose blocks all have one size
  *   sized.c     layout of bundles whose blocks carry their sizes
@@ -25,14 +25,6 @@
 #include "base/arena.h"
 #include "coll/algo.h"
 #include "neighbor/neighborhood.h"
-
-/* ---- for algos.c ---- */
-
-bool sk_neighbor_fits(const sk_call *c, sk_method_id by);
-int64_t sk_neighbor_scratch(const sk_call *c, sk_method_id by);
-void sk_neighbor_build(sk_sched *s, const sk_call *c, sk_method_id by);
-
-/* ---- inside ---- */
 
 enum { SK_OWN = -1 };
 
@@ -94,6 +86,8 @@ typedef struct sk_lowering {
 bool sk_neighbor_gathers(const sk_call *c); /* one block goes to all targets */
 bool sk_neighbor_sized(const sk_call *c);   /* v and w forms */
 
+/* The transfers of a pattern. */
+sk_status sk_lowering_make_transfers(sk_lowering *t, const sk_pattern *pattern);
 /* No transfers: all messages are direct ones. */
 sk_status sk_lowering_no_transfers(sk_lowering *t);
 

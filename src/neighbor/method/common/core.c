@@ -63,10 +63,10 @@ sk_status sk_holder_list_combine(sk_holder_list *h, sk_arena *a, int holder,
  * all are at first, takes one word: the complement of its rank. */
 sk_status sk_holder_list_pack(const sk_holder_list *h, int32_t head, int32_t **words, size_t *n)
 {
-    size_t room = 1;
+    size_t words_max = 1;
     for (int i = 0; i < h->n; i++)
-        room += 2 + (size_t)h->holder[i].n;
-    int32_t *w = malloc(room * sizeof *w), *at = w;
+        words_max += 2 + (size_t)h->holder[i].n;
+    int32_t *w = malloc(words_max * sizeof *w), *at = w;
     if (!w)
         return SK_NOMEM;
     *at++ = head;
@@ -128,7 +128,7 @@ sk_common_matrix *sk_common_matrix_new(sk_arena *a, int rank, int *target, int n
     return m;
 }
 
-static sk_status room(sk_common_matrix *m, sk_arena *a)
+static sk_status init_counts(sk_common_matrix *m, sk_arena *a)
 {
     m->words = sk_bits_words(m->ncolumns);
     m->counts = (sk_bit_planes){.n = sk_bit_planes_for(m->nrows), .words = m->words};
@@ -143,7 +143,7 @@ sk_status sk_common_matrix_fill_shared(sk_common_matrix *m, sk_arena *a, int nra
                                        uint64_t *columns)
 {
     m->ncolumns = nranks;
-    sk_status st = room(m, a);
+    sk_status st = init_counts(m, a);
     for (int i = 0; i < m->nrows; i++)
         m->bits[i] = columns + (size_t)m->target[i] * (size_t)m->words;
     return st;
@@ -187,7 +187,7 @@ sk_status sk_common_matrix_fill_own(sk_common_matrix *m, sk_arena *a, int theta,
 {
     sk_status st = find_columns(m, a, theta, count);
     if (st == SK_OK)
-        st = room(m, a);
+        st = init_counts(m, a);
     size_t words = (size_t)m->words;
     uint64_t *bits = st == SK_OK ? sk_arena_get(a, words * (size_t)m->nrows * sizeof *bits) : NULL;
     if (!bits)

@@ -148,7 +148,7 @@ static int common_bits(const uint64_t *a, const uint64_t *b, size_t n)
     return sum;
 }
 
-static int candidates_by_bits(sk_halving_graph *hg, int a, sk_half to, sk_candidate *out)
+static int candidates_by_bits(sk_halving_graph *hg, int a, sk_half to, sk_agent_candidate *out)
 {
     const sk_machine *m = hg->machine;
     const uint64_t *mine = hg->rows + (size_t)a * hg->words;
@@ -162,21 +162,21 @@ static int candidates_by_bits(sk_halving_graph *hg, int a, sk_half to, sk_candid
         int common = common_bits(hg->mask, hg->rows + (size_t)b * hg->words + first, n) +
                      (int)(mine[b / 64] >> b % 64 & 1);
         if (common)
-            out[found++] = sk_candidate_of(common, m->order[a], m->order[b]);
+            out[found++] = sk_agent_candidate_of(common, m->order[a], m->order[b]);
     }
     return found;
 }
 
 /* ---- by lists ---- */
 
-static int count_common(sk_halving_graph *hg, int b, sk_candidate *out, int found)
+static int count_common(sk_halving_graph *hg, int b, sk_agent_candidate *out, int found)
 {
     if (hg->count[b]++ == 0)
         out[found++].rank = b;
     return found;
 }
 
-static int candidates_by_lists(sk_halving_graph *hg, int a, sk_half to, sk_candidate *out)
+static int candidates_by_lists(sk_halving_graph *hg, int a, sk_half to, sk_agent_candidate *out)
 {
     const sk_machine *m = hg->machine;
     int64_t end = hg->out_first[a + 1];
@@ -192,7 +192,7 @@ static int candidates_by_lists(sk_halving_graph *hg, int a, sk_half to, sk_candi
     }
     for (int i = 0; i < found; i++) {
         int b = out[i].rank;
-        out[i] = sk_candidate_of(hg->count[b], m->order[a], m->order[b]);
+        out[i] = sk_agent_candidate_of(hg->count[b], m->order[a], m->order[b]);
         hg->count[b] = 0;
     }
     return found;
@@ -201,7 +201,7 @@ static int candidates_by_lists(sk_halving_graph *hg, int a, sk_half to, sk_candi
 /* The candidates of the rank at position `a` for an agent in `to`, with what they have in common with it:
  * targets in `to`, and one more when they are targets themselves. At least 1; in no order. `out` has one
  * entry per position of `to`; returns their number. */
-static int find_candidates(sk_halving_graph *hg, int a, sk_half to, sk_candidate *out)
+static int find_candidates(sk_halving_graph *hg, int a, sk_half to, sk_agent_candidate *out)
 {
     return hg->rows ? candidates_by_bits(hg, a, to, out) : candidates_by_lists(hg, a, to, out);
 }
@@ -212,11 +212,12 @@ enum { TOP = 16, PASSES = 2 };
 
 struct sk_agent_matching {
     sk_halving_graph *hg;
-    sk_candidate *all;      /* the candidates of one origin */
-    sk_candidate *top;      /* by position of origin: its best TOP candidates */
-    int *ntop, *next;       /* their number, and which it asks next */
-    bool *more;             /* there were more than TOP */
-    sk_candidate *accepted; /* by position of agent: the best that asked; rank < 0: none did */
+    sk_agent_candidate *all; /* the candidates of one origin */
+    sk_agent_candidate *top; /* by position of origin: its best TOP candidates */
+    int *ntop, *next;        /* their number, and which it asks next */
+    bool *more;              /* there were more than TOP */
+    sk_agent_candidate
+        *accepted; /* by position of agent: the best that asked; rank < 0: none did */
 };
 
 sk_agent_matching *sk_agent_matching_new(sk_halving_graph *hg)
@@ -252,9 +253,9 @@ void sk_agent_matching_free(sk_agent_matching *m)
     free(m);
 }
 
-static bool would_accept(const sk_agent_matching *m, int b, sk_candidate origin)
+static bool would_accept(const sk_agent_matching *m, int b, sk_agent_candidate origin)
 {
-    return m->accepted[b].rank < 0 || sk_candidate_before(origin, m->accepted[b]);
+    return m->accepted[b].rank < 0 || sk_agent_candidate_before(origin, m->accepted[b]);
 }
 
 /* Looks up the best candidates that would accept a. One that would not accept it now never will, since
@@ -262,21 +263,21 @@ static bool would_accept(const sk_agent_matching *m, int b, sk_candidate origin)
 static void look_up(sk_agent_matching *m, int a, sk_half to)
 {
     const sk_machine *on = m->hg->machine;
-    sk_candidate *top = &m->top[(size_t)a * TOP];
+    sk_agent_candidate *top = &m->top[(size_t)a * TOP];
     int n = find_candidates(m->hg, a, to, m->all), got = 0;
     m->more[a] = false;
     for (int i = 0; i < n; i++) {
-        sk_candidate c = m->all[i];
-        bool worse = got == TOP && sk_candidate_before(top[TOP - 1], c);
+        sk_agent_candidate c = m->all[i];
+        bool worse = got == TOP && sk_agent_candidate_before(top[TOP - 1], c);
         if (worse && m->more[a])
             continue;
-        if (!would_accept(m, on->place[c.rank], (sk_candidate){c.key, on->order[a]}))
+        if (!would_accept(m, on->place[c.rank], (sk_agent_candidate){c.key, on->order[a]}))
             continue;
         m->more[a] |= got == TOP;
         if (worse)
             continue;
         int at = got < TOP ? got++ : TOP - 1;
-        for (; at > 0 && sk_candidate_before(c, top[at - 1]); at--)
+        for (; at > 0 && sk_agent_candidate_before(c, top[at - 1]); at--)
             top[at] = top[at - 1];
         top[at] = c;
     }
@@ -295,8 +296,8 @@ static int ask(sk_agent_matching *m, int a, sk_half to)
             if (m->next[a] == m->ntop[a])
                 return -1;
         }
-        sk_candidate c = m->top[(size_t)a * TOP + (size_t)m->next[a]++];
-        sk_candidate me = {c.key, on->order[a]}, *accepted = &m->accepted[on->place[c.rank]];
+        sk_agent_candidate c = m->top[(size_t)a * TOP + (size_t)m->next[a]++];
+        sk_agent_candidate me = {c.key, on->order[a]}, *accepted = &m->accepted[on->place[c.rank]];
         if (would_accept(m, on->place[c.rank], me)) {
             int displaced = accepted->rank < 0 ? -1 : on->place[accepted->rank];
             *accepted = me;

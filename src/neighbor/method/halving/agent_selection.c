@@ -104,13 +104,13 @@ sk_status sk_agent_weights_receive(sk_agent_weights *w, int from, const int32_t 
 }
 
 int sk_agent_weights_candidates(const sk_agent_weights *w, const sk_machine *m, sk_half other,
-                                bool origin, sk_candidate *out)
+                                bool origin, sk_agent_candidate *out)
 {
     const int32_t *weight = origin ? w->as_agent : w->as_origin;
     int n = 0;
     for (int i = other.lo; i < other.hi; i++)
         if (weight[m->order[i]] > 0)
-            out[n++] = sk_candidate_of(weight[m->order[i]], w->graph->rank, m->order[i]);
+            out[n++] = sk_agent_candidate_of(weight[m->order[i]], w->graph->rank, m->order[i]);
     return n;
 }
 
@@ -236,8 +236,8 @@ static sk_status agent_receive(sk_agent_selection *d, sk_channel *ch, int from, 
 
 static int by_key(const void *a, const void *b)
 {
-    const sk_candidate *x = a, *y = b;
-    return sk_candidate_before(*x, *y) ? -1 : sk_candidate_before(*y, *x);
+    const sk_agent_candidate *x = a, *y = b;
+    return sk_agent_candidate_before(*x, *y) ? -1 : sk_agent_candidate_before(*y, *x);
 }
 
 static void reset(sk_agent_selection *d, sk_expected *expected, int phase, int n)

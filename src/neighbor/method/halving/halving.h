@@ -68,18 +68,18 @@ sk_half sk_halving_mirrored(const sk_halving_rules *h, sk_half from, sk_half to,
 
 /* A rank as the other end of a pair. Pairs with more in common come first. Ties are broken
  * pseudo-randomly, the same at both ends. */
-typedef struct sk_candidate {
+typedef struct sk_agent_candidate {
     uint64_t key;
     int rank;
-} sk_candidate;
+} sk_agent_candidate;
 
-static inline sk_candidate sk_candidate_of(int common, int me, int rank)
+static inline sk_agent_candidate sk_agent_candidate_of(int common, int me, int rank)
 {
-    return (sk_candidate){(uint64_t)(UINT32_MAX - (uint32_t)common) << 32 | sk_pair_mix(me, rank),
-                          rank};
+    return (sk_agent_candidate){
+        (uint64_t)(UINT32_MAX - (uint32_t)common) << 32 | sk_pair_mix(me, rank), rank};
 }
 
-static inline bool sk_candidate_before(sk_candidate a, sk_candidate b)
+static inline bool sk_agent_candidate_before(sk_agent_candidate a, sk_agent_candidate b)
 {
     return a.key != b.key ? a.key < b.key : a.rank < b.rank;
 }
@@ -154,17 +154,17 @@ sk_status sk_agent_weights_receive(sk_agent_weights *w, int from, const int32_t 
 
 /* The candidates in a half, with this rank as the origin or as the agent; returns their number. */
 int sk_agent_weights_candidates(const sk_agent_weights *w, const sk_machine *m, sk_half other,
-                                bool origin, sk_candidate *out);
+                                bool origin, sk_agent_candidate *out);
 
 /* Algorithm 2 for a rank that looks for an agent, Algorithm 3 for a rank that is asked. */
 typedef struct sk_agent_selection {
-    bool origin;        /* this rank looks for an agent; else it may become one */
-    int n;              /* candidates */
-    sk_candidate *list; /* the best first */
-    uint8_t *state;     /* by rank: which signals were exchanged */
-    int best;           /* in the list: those before it are ruled out */
-    int partner;        /* -1: none yet */
-    int phase;          /* that of the signals */
+    bool origin;              /* this rank looks for an agent; else it may become one */
+    int n;                    /* candidates */
+    sk_agent_candidate *list; /* the best first */
+    uint8_t *state;           /* by rank: which signals were exchanged */
+    int best;                 /* in the list: those before it are ruled out */
+    int partner;              /* -1: none yet */
+    int phase;                /* that of the signals */
 } sk_agent_selection;
 
 sk_status sk_agent_selection_init(sk_agent_selection *d, int nranks);
