@@ -1,46 +1,33 @@
-#tap.sh : how the test scripts report, in TAP(Test Anything Protocol); to be sourced.
-#ok NAME, fail NAME WHY, skip NAME WHY one test
-#relay PREFIX < TAP the tests of another program, as tests of this one
-#finish the last line : prints the plan, ends with the status
-#$tmp is a folder for the script, removed at its end.A script that ends without `finish` fails.
+# tap.sh: how the test scripts report, in TAP (Test Anything Protocol); to be sourced.
+#   ok NAME, fail NAME WHY, skip NAME WHY    one test
+#   relay PREFIX <TAP                        the tests of another program, as tests of this one
+#   finish                                   the last line: prints the plan, ends with the status
+# $tmp is a folder for the script, removed at its end. A script that ends without `finish` fails.
 # `patience` turns the seconds that a run takes at most on a free machine into a limit that holds on a
-#loaded one too : nothing here asserts a time, limits only end what hangs.
-tap_count = 0 tap_failed = 0 tap_done = tmp =
-    $(mktemp - d) ||
-    exit 2 trap 'rm -rf "$tmp"; [ -n "$tap_done" ] || echo "Bail out! the script ended early"' EXIT
+# loaded one too: nothing here asserts a time, limits only end what hangs.
+tap_count=0 tap_failed=0 tap_done=
+tmp=$(mktemp -d) && [ -n "$tmp" ] || exit 2
+trap 'rm -rf "$tmp"; [ -n "$tap_done" ] || echo "Bail out! the script ended early"' EXIT
 
-#In a name, #would begin a directive.
-    tap_line()
-{
-#ok | not ok, NAME,
-        DIRECTIVE tap_count =
-            $((tap_count + 1)) case $2 in * '#' *)
-                printf '%s %d - %s%s\n' "$1" $tap_count "$(printf %s " $2 " | tr '#' '-')"
-                                        "$3";
-    ;
-    *) printf '%s %d - %s%s\n' "$1" $tap_count "$2" "$3" ;
-    ;
+# In a name, # would begin a directive.
+tap_line() { # ok|not ok, NAME, DIRECTIVE
+    tap_count=$((tap_count + 1))
+    case $2 in
+    *'#'*) printf '%s %d - %s%s\n' "$1" $tap_count "$(printf %s "$2" | tr '#' '-')" "$3" ;;
+    *) printf '%s %d - %s%s\n' "$1" $tap_count "$2" "$3" ;;
     esac
 }
-ok()
-{
-    tap_line ok "$1"
-                "";
+ok() { tap_line ok "$1" ""; }
+skip() { tap_line ok "$1" " # SKIP $2"; }
+fail() {
+    tap_line "not ok" "$1" ""
+    printf '%s\n' "$2" | sed 's/^/# /'
+    tap_failed=$((tap_failed + 1))
 }
-skip()
-{
-    tap_line ok "$1"
-                " # SKIP $2";
-}
-fail(){tap_line "not ok"
-                "$1"
-                "" printf '%s\n' "$2" |
-           sed 's/^/# /' tap_failed = $((tap_failed + 1))}
 
-relay()
-{
-    tap_plan = while IFS = read - r tap_text;
-    do
+relay() {
+    tap_plan=
+    while IFS= read -r tap_text; do
         case $tap_text in
         1..*) tap_plan=1 ;;
         "ok "*" # SKIP "*)
@@ -68,11 +55,12 @@ finish() {
 
 patience() { echo $(($1 * 5)); }
 
-#launch_of FLAVOUR RANKS : the command that starts a job, as words.
+# launch_of FLAVOUR RANKS: the command that starts a job, as words.
 launch_of() {
     if [ "$1" = openmpi ]; then
-        [ "$(id -u)" = 0 ] && set -- "$1" "$2" --allow-run-as-root
-        echo mpirun.openmpi --oversubscribe -n "$2" $3
+        tap_root=
+        [ "$(id -u)" = 0 ] && tap_root=--allow-run-as-root
+        echo mpirun.openmpi --oversubscribe $tap_root -n "$2"
     else
         echo mpiexec.mpich -n "$2"
     fi
