@@ -52,7 +52,7 @@ sk_status sk_inproc_begin_epochs(sk_inproc *l, sk_run *runs)
 void sk_inproc_end_epochs(sk_inproc *l, sk_run *runs)
 {
     for (int i = 0; l->epochs && i < l->epochs->nnodes; i++) {
-        const inproc_node *n = &l->epochs->nodes[i];
+        const sk_inproc_node *n = &l->epochs->nodes[i];
         for (uint32_t t = 0; t < n->nepochs; t++)
             if (n->joins[t] && n->joins[t] != n->n && runs[*n->local_ranks].status == SK_OK &&
                 !l->stuck)
@@ -65,27 +65,27 @@ void sk_inproc_end_epochs(sk_inproc *l, sk_run *runs)
 
 /* ---- the wire's operations; none of them blocks ---- */
 
-static void wake_local_ranks(inproc_wire *w)
+static void wake_local_ranks(sk_inproc_rank *w)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     for (int i = 0; i < n->n; i++) {
-        inproc_wire *local_rank = &w->world->wires[n->local_ranks[i]];
+        sk_inproc_rank *local_rank = &w->world->wires[n->local_ranks[i]];
         if (local_rank->waiting)
             sk_inproc_wake(w->world, local_rank);
         local_rank->waiting = false;
     }
 }
 
-static sk_status wait_for_local_ranks(inproc_wire *w)
+static sk_status wait_for_local_ranks(sk_inproc_rank *w)
 {
     w->waiting = true;
     return SK_AGAIN;
 }
 
 /* Have all others left this epoch? */
-static bool all_released(const inproc_wire *w, uint32_t epochs)
+static bool all_released(const sk_inproc_rank *w, uint32_t epochs)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     bool all = true;
     for (int i = 0; i < n->n; i++)
         all &= i == w->local_rank || w->world->wires[n->local_ranks[i]].released >= epochs;
@@ -95,7 +95,7 @@ static bool all_released(const inproc_wire *w, uint32_t epochs)
 sk_status sk_inproc_open(sk_wire *base, uint32_t epoch, bool block)
 {
     (void)block;
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     sk_inproc_next_round(w);
     if (epoch > 0 && !all_released(w, epoch - 1))
         return wait_for_local_ranks(w);
@@ -105,8 +105,8 @@ sk_status sk_inproc_open(sk_wire *base, uint32_t epoch, bool block)
 
 void *sk_inproc_slot(sk_wire *base, uint32_t buf, int owner)
 {
-    inproc_wire *w = (inproc_wire *)base;
-    const inproc_node *n = w->node;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
+    const sk_inproc_node *n = w->node;
     const sk_machine *m = w->world->machine;
     int local_rank = owner < 0 ? w->local_rank : n->n;
     if ((buf & SK_BUF_MASK) == SK_COMMON)
@@ -122,7 +122,7 @@ void *sk_inproc_slot(sk_wire *base, uint32_t buf, int owner)
 
 void sk_inproc_post(sk_wire *base, uint32_t epoch)
 {
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     unsigned char *posted = &w->node->posted[epoch * (size_t)w->node->n + (size_t)w->local_rank];
     sk_inproc_next_round(w);
     if (*posted)
@@ -133,9 +133,9 @@ void sk_inproc_post(sk_wire *base, uint32_t epoch)
     wake_local_ranks(w);
 }
 
-static void see(inproc_wire *w, uint32_t epoch, int local_rank)
+static void see(sk_inproc_rank *w, uint32_t epoch, int local_rank)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     size_t row = (epoch * (size_t)n->n + (size_t)w->local_rank) * (size_t)n->n;
     if (n->seen[row + (size_t)local_rank])
         return;
@@ -148,8 +148,8 @@ static void see(inproc_wire *w, uint32_t epoch, int local_rank)
 sk_status sk_inproc_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
 {
     (void)block;
-    inproc_wire *w = (inproc_wire *)base;
-    const inproc_node *n = w->node;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
+    const sk_inproc_node *n = w->node;
     hi = hi < 0 ? n->n : hi;
     if (hi > n->n)
         return sk_inproc_complain(w->world, "rank %d waits for local rank %d of %d", w->rank,
@@ -164,7 +164,7 @@ sk_status sk_inproc_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool bl
 
 sk_status sk_inproc_await_rank(sk_wire *base, uint32_t epoch, int rank, bool block)
 {
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     const sk_machine *m = w->world->machine;
     if (rank < 0 || rank >= w->world->nranks || m->node[rank] != m->node[w->rank])
         return sk_inproc_complain(w->world, "rank %d waits for rank %d of another node", w->rank,
@@ -174,7 +174,7 @@ sk_status sk_inproc_await_rank(sk_wire *base, uint32_t epoch, int rank, bool blo
 
 sk_status sk_inproc_fold(sk_wire *base, uint32_t epoch, int lo, int hi, sk_part from, sk_part to)
 {
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     sk_status st = SK_OK;
     for (int i = hi - 1; i >= lo && st == SK_OK; i--) {
         sk_part one = from;
@@ -186,8 +186,8 @@ sk_status sk_inproc_fold(sk_wire *base, uint32_t epoch, int lo, int hi, sk_part 
 
 sk_status sk_inproc_join(sk_wire *base, uint32_t epoch, sk_part from, sk_part to, bool block)
 {
-    inproc_wire *w = (inproc_wire *)base;
-    inproc_node *n = w->node;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
+    sk_inproc_node *n = w->node;
     sk_status st = sk_inproc_await(base, epoch, 0, -1, block);
     if (st != SK_OK)
         return st;
@@ -205,11 +205,11 @@ sk_status sk_inproc_join(sk_wire *base, uint32_t epoch, sk_part from, sk_part to
 
 void sk_inproc_export(sk_wire *base, sk_part what, void *handle)
 {
-    inproc_wire *w = (inproc_wire *)base;
-    inproc_epochs *t = w->world->epochs;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
+    sk_inproc_epochs *t = w->world->epochs;
     if (t->nexports == t->exports_cap) {
         int64_t cap = t->exports_cap ? 2 * t->exports_cap : 16;
-        inproc_export *p = realloc(t->exports, (size_t)cap * sizeof *p);
+        sk_inproc_exported *p = realloc(t->exports, (size_t)cap * sizeof *p);
         if (!p) {
             w->broken = SK_NOMEM;
             return;
@@ -224,13 +224,13 @@ void sk_inproc_export(sk_wire *base, sk_part what, void *handle)
     }
     memset(handle, 0, SK_EXPORT_BYTES);
     memcpy(handle, &t->nexports, sizeof t->nexports);
-    t->exports[t->nexports++] = (inproc_export){handle, what.at, what.len};
+    t->exports[t->nexports++] = (sk_inproc_exported){handle, what.at, what.len};
 }
 
 sk_status sk_inproc_read(sk_wire *base, int rank, const void *handle, int64_t at, sk_part to)
 {
-    inproc_wire *w = (inproc_wire *)base;
-    const inproc_epochs *t = w->world->epochs;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
+    const sk_inproc_epochs *t = w->world->epochs;
     int64_t number;
     sk_status st = sk_inproc_may_read(w, (sk_part){(void *)(uintptr_t)handle, SK_EXPORT_BYTES, 0});
     st = st ? st : sk_inproc_may_write(w, to);
@@ -240,7 +240,7 @@ sk_status sk_inproc_read(sk_wire *base, int rank, const void *handle, int64_t at
     if (number < 0 || number >= t->nexports || t->exports[number].handle != handle)
         return sk_inproc_complain(w->world, "rank %d reads where rank %d exports nothing", w->rank,
                                   rank);
-    const inproc_export *e = &t->exports[number];
+    const sk_inproc_exported *e = &t->exports[number];
     if (at < 0 || at > e->len || to.len > e->len - at)
         return sk_inproc_complain(w->world, "rank %d reads more than rank %d exports", w->rank,
                                   rank);
@@ -252,13 +252,13 @@ sk_status sk_inproc_read(sk_wire *base, int rank, const void *handle, int64_t at
 sk_status sk_inproc_quiesce(sk_wire *base, uint32_t epoch, bool block)
 {
     (void)block;
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     return all_released(w, epoch + 1) ? SK_OK : wait_for_local_ranks(w);
 }
 
 void sk_inproc_release(sk_wire *base, uint32_t epochs)
 {
-    inproc_wire *w = (inproc_wire *)base;
+    sk_inproc_rank *w = (sk_inproc_rank *)base;
     w->released = epochs;
     wake_local_ranks(w);
 }

@@ -20,7 +20,7 @@ typedef struct inproc_queue {
     uint32_t first, last;
 } inproc_queue;
 
-static void end_transfer(sk_inproc *l, inproc_wire *w)
+static void end_transfer(sk_inproc *l, sk_inproc_rank *w)
 {
     if (--w->open == 0)
         sk_inproc_wake(l, w);
@@ -28,7 +28,7 @@ static void end_transfer(sk_inproc *l, inproc_wire *w)
 
 static void match(sk_inproc *l, int src, sk_part from, int dst, sk_part to, int64_t *got)
 {
-    inproc_wire *s = &l->wires[src], *d = &l->wires[dst];
+    sk_inproc_rank *s = &l->wires[src], *d = &l->wires[dst];
     int64_t len = from.len < to.len ? from.len : to.len;
     sk_status st = SK_OK;
     if (from.len > to.len)
@@ -66,7 +66,7 @@ static inproc_transfer *pool_take(sk_inproc *l, uint32_t *index)
     return &l->pool[*index - 1];
 }
 
-static sk_status post(inproc_wire *w, int src, int dst, inproc_transfer mine)
+static sk_status post(sk_inproc_rank *w, int src, int dst, inproc_transfer mine)
 {
     sk_inproc *l = w->world;
     sk_inproc_next_round(w);
@@ -113,25 +113,25 @@ static sk_status post(inproc_wire *w, int src, int dst, inproc_transfer mine)
 
 static sk_status op_send(sk_wire *w, sk_part from, int peer)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     return post(lw, lw->rank, peer, (inproc_transfer){.part = from, .send = true});
 }
 
 static sk_status op_recv(sk_wire *w, sk_part to, int peer, int64_t *got)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     return post(lw, peer, lw->rank, (inproc_transfer){.part = to, .got = got});
 }
 
 static sk_status intra_send(sk_wire *w, sk_part from, int peer)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     return post(lw, lw->rank, peer, (inproc_transfer){.part = from, .send = true, .intra = true});
 }
 
 static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     return post(lw, peer, lw->rank, (inproc_transfer){.part = to, .intra = true});
 }
 
@@ -139,7 +139,7 @@ static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
 static sk_status op_finish(sk_wire *w, bool block)
 {
     (void)block;
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     if (lw->open)
         return SK_AGAIN;
     lw->fresh = true;
@@ -151,7 +151,7 @@ static sk_status op_finish(sk_wire *w, bool block)
 
 static sk_status op_copy(sk_wire *w, sk_part from, sk_part to)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     if (from.len != to.len)
         return SK_BADARG;
     sk_status ok = sk_inproc_may_read(lw, from);
@@ -164,7 +164,7 @@ static sk_status op_copy(sk_wire *w, sk_part from, sk_part to)
 
 static sk_status op_reduce(sk_wire *w, sk_part in, sk_part inout)
 {
-    inproc_wire *lw = (inproc_wire *)w;
+    sk_inproc_rank *lw = (sk_inproc_rank *)w;
     if (in.len != inout.len || in.type != inout.type || !lw->world->hooks.reduce)
         return SK_BADARG;
     sk_status ok = sk_inproc_may_read(lw, in);
@@ -227,7 +227,7 @@ sk_wire *sk_inproc_wire(sk_inproc *l, int rank, const sk_type *types)
         .release = sk_inproc_release,
     };
     static const sk_intra_ops intra = {.send = intra_send, .recv = intra_recv};
-    l->wires[rank] = (inproc_wire){
+    l->wires[rank] = (sk_inproc_rank){
         .wire.ops = &ops, .wire.intra = &intra, .world = l, .types = types, .rank = rank};
     return &l->wires[rank].wire;
 }

@@ -5,8 +5,8 @@
 
 #include "lab/inproc/inproc.h"
 
-typedef struct inproc_wire {
-    sk_wire wire; /* first member: the wire is cast to inproc_wire */
+typedef struct sk_inproc_rank {
+    sk_wire wire; /* first member: the wire is cast to sk_inproc_rank */
     sk_inproc *world;
     const sk_type *types;
     int rank;
@@ -15,16 +15,16 @@ typedef struct inproc_wire {
     bool waiting; /* for a local rank */
     bool fresh;   /* has seen posts of local ranks in the current round */
     sk_status status;
-    struct inproc_node *node; /* the epochs of its node; NULL: this run has none */
+    struct sk_inproc_node *node; /* the epochs of its node; NULL: this run has none */
     int local_rank;
     uint32_t released; /* epochs */
     sk_status broken;  /* first error of operations that return nothing */
-} inproc_wire;
+} sk_inproc_rank;
 
 struct sk_inproc {
     sk_inproc_hooks hooks;
     int nranks;
-    inproc_wire *wires;
+    sk_inproc_rank *wires;
     struct inproc_queue *pairs; /* [to * nranks + from] */
     struct inproc_transfer *pool;
     uint32_t pool_used, pool_cap, pool_free;
@@ -34,13 +34,13 @@ struct sk_inproc {
     int64_t messages;
 
     const sk_machine *machine;
-    void *memory;                 /* for slots, when given */
-    struct inproc_epochs *epochs; /* of the current run, when it has some */
+    void *memory;                    /* for slots, when given */
+    struct sk_inproc_epochs *epochs; /* of the current run, when it has some */
     char why[160];
 };
 
 /* Epochs are the same at all local ranks, or the run is refused. */
-typedef struct inproc_node {
+typedef struct sk_inproc_node {
     const int *local_ranks; /* ranks */
     int n;
     const sk_epoch_info *epochs;
@@ -51,24 +51,24 @@ typedef struct inproc_node {
     unsigned char *seen;   /* [(epoch * n + by) * n + local rank]: awaited it */
     sk_part *joined;       /* [epoch], in slots */
     int *joins;            /* [epoch], how many local ranks did */
-} inproc_node;
+} sk_inproc_node;
 
-typedef struct inproc_export {
+typedef struct sk_inproc_exported {
     const void *handle;
     const char *at;
     int64_t len;
-} inproc_export;
+} sk_inproc_exported;
 
-typedef struct inproc_epochs {
-    inproc_node *nodes;
+typedef struct sk_inproc_epochs {
+    sk_inproc_node *nodes;
     int nnodes;
     char *slots;
     int64_t bytes;
     uint16_t *writer; /* of each byte of slots: local rank + 1; 0: nobody */
-    inproc_export *exports;
+    sk_inproc_exported *exports;
     int64_t nexports, exports_cap;
     bool own; /* the memory of the slots */
-} inproc_epochs;
+} sk_inproc_epochs;
 
 /* ---- slots.c ---- */
 
@@ -76,10 +76,10 @@ typedef struct inproc_epochs {
 void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const sk_type *tt,
                      sk_part to, int64_t len, bool reduce);
 
-void sk_inproc_wake(sk_inproc *l, inproc_wire *w);
+void sk_inproc_wake(sk_inproc *l, sk_inproc_rank *w);
 
 /* The rank starts a round: what it has seen of other ranks before may now be passed on. */
-void sk_inproc_next_round(inproc_wire *w);
+void sk_inproc_next_round(sk_inproc_rank *w);
 
 /* Keeps the first reason and reepochs SK_WIRE. */
 sk_status sk_inproc_complain(sk_inproc *l, const char *format, ...)
@@ -95,21 +95,21 @@ const struct sk_sched_view *sk_inproc_epochs_of(const sk_machine *m, int node, s
 sk_inproc_view sk_inproc_run_view; /* `of`: an array of runs */
 
 /* The slot of a local rank; of local rank n: the common one. */
-static inline char *sk_inproc_slot_at(const inproc_epochs *t, const inproc_node *n, uint32_t epoch,
-                                      int local_rank)
+static inline char *sk_inproc_slot_at(const sk_inproc_epochs *t, const sk_inproc_node *n,
+                                      uint32_t epoch, int local_rank)
 {
     return t->slots + n->first[epoch] +
            local_rank * sk_inproc_slot_stride(n->epochs[epoch].slot_bytes);
 }
 
 /* NULL: out of memory. */
-inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, void *memory);
-void sk_inproc_epochs_free(inproc_epochs *t);
+sk_inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, void *memory);
+void sk_inproc_epochs_free(sk_inproc_epochs *t);
 
 /* May this rank read or write this part? Outside slots always. What it may write counts as
  * written. */
-sk_status sk_inproc_may_read(inproc_wire *w, sk_part part);
-sk_status sk_inproc_may_write(inproc_wire *w, sk_part part);
+sk_status sk_inproc_may_read(sk_inproc_rank *w, sk_part part);
+sk_status sk_inproc_may_write(sk_inproc_rank *w, sk_part part);
 
 /* ---- epochs.c: begin and end of a run, and the operations of the wire ---- */
 

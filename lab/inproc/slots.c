@@ -44,7 +44,7 @@ void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const 
     }
 }
 
-void sk_inproc_wake(sk_inproc *l, inproc_wire *w)
+void sk_inproc_wake(sk_inproc *l, sk_inproc_rank *w)
 {
     if (w->queued)
         return;
@@ -52,7 +52,7 @@ void sk_inproc_wake(sk_inproc *l, inproc_wire *w)
     l->ready[(l->ready_first + l->ready_count++) % l->nranks] = w->rank;
 }
 
-void sk_inproc_next_round(inproc_wire *w)
+void sk_inproc_next_round(sk_inproc_rank *w)
 {
     if (w->fresh && w->world->hooks.round_over)
         w->world->hooks.round_over(w->world->hooks.ctx, w->rank);
@@ -146,11 +146,11 @@ void sk_inproc_slots(sk_inproc *l, void *memory)
     l->memory = memory;
 }
 
-static bool node_init(inproc_node *node, const int *local_ranks, int n,
+static bool node_init(sk_inproc_node *node, const int *local_ranks, int n,
                       const struct sk_sched_view *v, int64_t *bytes)
 {
     size_t epochs = (size_t)v->nepochs + 1, each = (size_t)n;
-    *node = (inproc_node){
+    *node = (sk_inproc_node){
         .local_ranks = local_ranks, .n = n, .epochs = v->epochs, .nepochs = v->nepochs};
     node->first = calloc(epochs, sizeof *node->first);
     node->opened = calloc(epochs, each);
@@ -169,9 +169,9 @@ static bool node_init(inproc_node *node, const int *local_ranks, int n,
     return true;
 }
 
-inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, void *memory)
+sk_inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, void *memory)
 {
-    inproc_epochs *t = calloc(1, sizeof *t);
+    sk_inproc_epochs *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
     t->nodes = calloc((size_t)m->nnodes, sizeof *t->nodes);
@@ -194,12 +194,12 @@ inproc_epochs *sk_inproc_epochs_new(const sk_machine *m, const sk_run *runs, voi
     return t;
 }
 
-void sk_inproc_epochs_free(inproc_epochs *t)
+void sk_inproc_epochs_free(sk_inproc_epochs *t)
 {
     if (!t)
         return;
     for (int i = 0; i < t->nnodes; i++) {
-        inproc_node *n = &t->nodes[i];
+        sk_inproc_node *n = &t->nodes[i];
         free(n->first);
         free(n->opened);
         free(n->posted);
@@ -224,9 +224,9 @@ typedef struct inproc_slot {
 } inproc_slot;
 
 /* The slot that an address is in; false when it is in none of this node. */
-static bool find_slot(const inproc_wire *w, int64_t at, inproc_slot *b)
+static bool find_slot(const sk_inproc_rank *w, int64_t at, inproc_slot *b)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     uint32_t lo = 0, hi = n->nepochs;
     if (hi == 0 || at < n->first[0] || at >= n->first[hi])
         return false;
@@ -245,9 +245,9 @@ static bool find_slot(const inproc_wire *w, int64_t at, inproc_slot *b)
     return true;
 }
 
-static sk_status read_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
+static sk_status read_byte(sk_inproc_rank *w, const inproc_slot *b, int64_t at)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     int writer = w->world->epochs->writer[at] - 1;
     size_t row = (size_t)b->epoch * (size_t)n->n;
     if (writer < 0)
@@ -261,7 +261,7 @@ static sk_status read_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
     return SK_OK;
 }
 
-static sk_status write_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
+static sk_status write_byte(sk_inproc_rank *w, const inproc_slot *b, int64_t at)
 {
     uint16_t *writer = &w->world->epochs->writer[at], me = (uint16_t)(w->local_rank + 1);
     if (*writer && *writer != me)
@@ -272,9 +272,9 @@ static sk_status write_byte(inproc_wire *w, const inproc_slot *b, int64_t at)
     return SK_OK;
 }
 
-static sk_status may_write_slot(inproc_wire *w, const inproc_slot *b)
+static sk_status may_write_slot(sk_inproc_rank *w, const inproc_slot *b)
 {
-    const inproc_node *n = w->node;
+    const sk_inproc_node *n = w->node;
     size_t mine = (size_t)b->epoch * (size_t)n->n + (size_t)w->local_rank;
     if (b->owner != w->local_rank && b->owner != n->n)
         return sk_inproc_complain(w->world, "rank %d writes the slot of rank %d in epoch %u",
@@ -285,9 +285,9 @@ static sk_status may_write_slot(inproc_wire *w, const inproc_slot *b)
     return SK_OK;
 }
 
-static sk_status may_touch(inproc_wire *w, sk_part part, bool write)
+static sk_status may_touch(sk_inproc_rank *w, sk_part part, bool write)
 {
-    const inproc_epochs *t = w->world->epochs;
+    const sk_inproc_epochs *t = w->world->epochs;
     const sk_type *type = &w->types[part.type];
     inproc_slot b = {.lo = 0, .hi = 0};
     sk_status st = SK_OK;
@@ -319,12 +319,12 @@ static sk_status may_touch(inproc_wire *w, sk_part part, bool write)
     return st;
 }
 
-sk_status sk_inproc_may_read(inproc_wire *w, sk_part part)
+sk_status sk_inproc_may_read(sk_inproc_rank *w, sk_part part)
 {
     return may_touch(w, part, false);
 }
 
-sk_status sk_inproc_may_write(inproc_wire *w, sk_part part)
+sk_status sk_inproc_may_write(sk_inproc_rank *w, sk_part part)
 {
     return may_touch(w, part, true);
 }

@@ -63,18 +63,6 @@ int64_t sk_slot_bytes(const sk_type *t, int64_t count)
     return (hi - lo + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
 }
 
-bool sk_sched_slot_ok(const sk_sched *s, const sk_span *sp)
-{
-    uint32_t epoch = sk_buf_epoch(sp->buf);
-    if (epoch >= s->v.nepochs || (sp->buf & SK_BUF_MASK) > SK_COMMON)
-        return false;
-    const sk_type *t = &s->types[sp->type];
-    int64_t lo = 0, hi = sp->len, size = s->epochs[epoch].slot_bytes;
-    if (!t->contig)
-        sk_type_bounds(t, sp->len / t->size, &lo, &hi);
-    return sp->off >= -lo && sp->off <= size - hi;
-}
-
 static void epoch_step(sk_sched *s, sk_step st, int epoch)
 {
     if (epoch < 0 || (uint32_t)epoch >= s->v.nepochs || st.lo < 0) {

@@ -59,6 +59,19 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
     return true;
 }
 
+/* Is this span inside the slots of its epoch? */
+static bool slot_ok(const sk_sched *s, const sk_span *sp)
+{
+    uint32_t epoch = sk_buf_epoch(sp->buf);
+    if (epoch >= s->v.nepochs || (sp->buf & SK_BUF_MASK) > SK_COMMON)
+        return false;
+    const sk_type *t = &s->types[sp->type];
+    int64_t lo = 0, hi = sp->len, size = s->epochs[epoch].slot_bytes;
+    if (!t->contig)
+        sk_type_bounds(t, sp->len / t->size, &lo, &hi);
+    return sp->off >= -lo && sp->off <= size - hi;
+}
+
 static bool span_ok(const sk_sched *s, const sk_span *sp)
 {
     if (sp->type >= s->v.ntypes || sp->len < 0)
@@ -66,7 +79,7 @@ static bool span_ok(const sk_sched *s, const sk_span *sp)
     const sk_type *t = &s->types[sp->type];
     if (!t->contig && (t->size <= 0 || sp->len % t->size))
         return false;
-    return sp->buf < SK_NBUFS || (sk_buf_is_slot(sp->buf) && sk_sched_slot_ok(s, sp));
+    return sp->buf < SK_NBUFS || (sk_buf_is_slot(sp->buf) && slot_ok(s, sp));
 }
 
 void sk_sched_append(sk_sched *s, const sk_step *st)

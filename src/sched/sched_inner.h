@@ -32,7 +32,4 @@ static inline uint32_t sk_sched_grown(uint32_t n, uint32_t cap)
     return n < cap ? cap : cap ? 2 * cap : 16;
 }
 
-/* Is this span inside the slots of its epoch? */
-bool sk_sched_slot_ok(const sk_sched *s, const sk_span *sp);
-
 #endif

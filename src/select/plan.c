@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "neighbor/neighborhood.h"
 #include "select/renames.h"
 
 typedef struct plan_entry {
-    struct plan_entry *chain;         /* same bucket */
-    struct plan_entry *newer, *older; /* by last use */
+    struct plan_entry *chain; /* same bucket */
+    sk_list by_use;
     sk_plan *plan;
     uint64_t hash;
     size_t nwords;
@@ -19,7 +20,7 @@ typedef struct plan_entry {
 struct sk_plans {
     plan_entry **bucket;
     size_t nbuckets; /* a power of two */
-    plan_entry *newest, *oldest;
+    sk_list by_use;  /* all entries, the least recently used first */
     int64_t n, cap;
     int64_t *key; /* of the call that is looked up */
     size_t key_cap;
@@ -50,6 +51,7 @@ sk_plans *sk_plans_new(int64_t cap)
     while ((int64_t)ps->nbuckets < ps->cap && ps->nbuckets < 4096)
         ps->nbuckets *= 2;
     ps->key_cap = 64;
+    sk_list_init(&ps->by_use);
     ps->bucket = calloc(ps->nbuckets, sizeof(plan_entry *));
     ps->key = malloc(ps->key_cap * sizeof *ps->key);
     if (!ps->bucket || !ps->key) {
@@ -63,8 +65,8 @@ void sk_plans_free(sk_plans *ps)
 {
     if (!ps)
         return;
-    for (plan_entry *e = ps->newest, *next; e; e = next) {
-        next = e->older;
+    for (sk_list *node; (node = sk_list_pop(&ps->by_use));) {
+        plan_entry *e = SK_LIST_ENTRY(node, plan_entry, by_use);
         sk_plan_release(e->plan);
         free(e);
     }
@@ -154,28 +156,13 @@ static uint64_t hash_words(const int64_t *k, size_t n)
 
 /* ---- the list by last use, and the table ---- */
 
-static void unlink_entry(sk_plans *ps, plan_entry *e)
-{
-    *(e->newer ? &e->newer->older : &ps->newest) = e->older;
-    *(e->older ? &e->older->newer : &ps->oldest) = e->newer;
-}
-
-static void push_newest(sk_plans *ps, plan_entry *e)
-{
-    e->newer = NULL;
-    e->older = ps->newest;
-    *(ps->newest ? &ps->newest->newer : &ps->oldest) = e;
-    ps->newest = e;
-}
-
 static void evict_oldest(sk_plans *ps)
 {
-    plan_entry *e = ps->oldest;
+    plan_entry *e = SK_LIST_ENTRY(sk_list_pop(&ps->by_use), plan_entry, by_use);
     plan_entry **at = &ps->bucket[e->hash & (ps->nbuckets - 1)];
     while (*at != e)
         at = &(*at)->chain;
     *at = e->chain;
-    unlink_entry(ps, e);
     sk_plan_release(e->plan);
     free(e);
     ps->n--;
@@ -231,9 +218,9 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     plan_entry **bucket = &ps->bucket[hash & (ps->nbuckets - 1)];
     for (plan_entry *e = *bucket; e; e = e->chain)
         if (e->hash == hash && e->nwords == n && !memcmp(e->key, ps->key, n * sizeof *e->key)) {
-            if (e != ps->newest) {
-                unlink_entry(ps, e);
-                push_newest(ps, e);
+            if (ps->by_use.prev != &e->by_use) {
+                sk_list_remove(&e->by_use);
+                sk_list_append(&ps->by_use, &e->by_use);
             }
             *out = e->plan;
             return SK_OK;
@@ -254,7 +241,7 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     memcpy(e->key, ps->key, n * sizeof *e->key);
     e->chain = *bucket;
     *bucket = e;
-    push_newest(ps, e);
+    sk_list_append(&ps->by_use, &e->by_use);
     ps->n++;
     ps->stats.built++;
     *out = e->plan;

@@ -35,7 +35,7 @@ PRIVATE_NAMES = """turn turns peek peeks bell bells door doors party parties tou
     recent talk talks lean weigh deal due letter web circle sign signs room rooms piece pieces expose exposed
     may_fly""".split()
 # Whole identifiers, or files, that may use them.
-ALLOWED = re.compile(r"^(FI_PEEK|FI_.*|fi_.*|MPI_.*|PMPI_.*)$")
+ALLOWED = re.compile(r"^(FI_PEEK|FI_.*|fi_.*|MPI_.*|PMPI_.*|SKEIN_([A-Z]+_)?EXPOSED|SKEIN_INNER)$")
 
 
 def read(path):

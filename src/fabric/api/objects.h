@@ -13,8 +13,8 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 
+#include "base/list.h"
 #include "fabric/proto/endpoint.h"
-#include "fabric/proto/list.h"
 
 typedef struct sk_fabric {
     struct fid_fabric fid;

@@ -31,13 +31,13 @@
 #include <rdma/fi_tagged.h>
 #include <sys/uio.h>
 
+#include "base/list.h"
 #include "fabric/lane/lane.h"
 #include "fabric/proto/completion.h"
 #include "fabric/proto/config.h"
 #include "fabric/proto/handles.h"
 #include "fabric/proto/id_table.h"
 #include "fabric/proto/kind.h"
-#include "fabric/proto/list.h"
 #include "fabric/proto/log.h"
 #include "fabric/proto/packet.h"
 #include "match/matcher.h"
