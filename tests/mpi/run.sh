@@ -221,6 +221,9 @@ flavour_tests() { # flavour
         run 30 $f 2 SKEIN_FIND=0 SKEIN_SHM=0 -- cache
         run 30 $f 3 SKEIN_CACHE=4 -- cache
         run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
+        run 150 $f 3 SKEIN_CHECK=on -- random "$seed" 40
+        run 150 $f 2 SKEIN_CHECK=on SKEIN_FIND=0 -- random "$seed" 40
+        run 100 $f 3 SKEIN_CHECK=on -- neighbors "$seed" 3
     fi
     if wanted threads; then
         for n in 2 3; do run 250 $f $n -- threads "$seed" 80; done

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpi/dispatch/call_cache.h"
+#include "mpi/dispatch/check.h"
 #include "mpi/dispatch/discovery.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
@@ -181,6 +182,8 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
 static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, int *rc)
 {
     bool neighbor = sk_coll_neighbor(a->coll);
+    if (sk_proc.checking && form == SK_BLOCKING && !c->inter && !c->in_check)
+        return sk_check_call(a, c, sk_dispatch, rc);
     if (!c->inter)
         sk_discovery_count(c, form == SK_BLOCKING);
     if (goes_to_host(a, form, c))

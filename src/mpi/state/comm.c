@@ -42,6 +42,9 @@ static void clear(sk_comm *c)
         PMPI_Comm_free(&c->wire);
     c->dup_state = SK_DUP_NONE;
     sk_comm_drop_cache(c);
+    c->cache = c->cache_aside;
+    sk_comm_drop_cache(c);
+    c->cache_aside = NULL;
     sk_plans_free(c->plans);
     c->plans = NULL;
     c->counted = (sk_plans_stats){0};

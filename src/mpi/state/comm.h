@@ -46,6 +46,8 @@ typedef struct sk_comm {
     struct sk_topo *topo;        /* NULL: none, or not used yet: see topo.h */
     struct sk_call_cache *cache; /* see call_cache.h */
     void (*cache_free)(struct sk_call_cache *);
+    struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
+    bool in_check;
 
     /* Memory for blocking calls; there is one at a time on a communicator. */
     void *scratch;
