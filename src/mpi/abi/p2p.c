@@ -51,13 +51,12 @@ SK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     if (!sk_busy())
         return SK_NEXT(MPI_Probe)(source, tag, comm, status);
-    for (int flag = 0, rc;;) {
-        sk_progress();
-        rc = PMPI_Iprobe(source, tag, comm, &flag, status);
-        if (flag || rc != MPI_SUCCESS)
-            return rc;
-        sk_relax();
-    }
+    int flag = 0, rc;
+    sk_progress();
+    SK_WAIT_UNTIL(sk_proc.wait,
+                  (rc = PMPI_Iprobe(source, tag, comm, &flag, status)) != MPI_SUCCESS || flag,
+                  sk_progress());
+    return rc;
 }
 
 SK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
@@ -72,13 +71,13 @@ SK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messag
 {
     if (!sk_busy())
         return SK_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
-    for (int flag = 0, rc;;) {
-        sk_progress();
-        rc = PMPI_Improbe(source, tag, comm, &flag, message, status);
-        if (flag || rc != MPI_SUCCESS)
-            return rc;
-        sk_relax();
-    }
+    int flag = 0, rc;
+    sk_progress();
+    SK_WAIT_UNTIL(sk_proc.wait,
+                  (rc = PMPI_Improbe(source, tag, comm, &flag, message, status)) != MPI_SUCCESS ||
+                      flag,
+                  sk_progress());
+    return rc;
 }
 
 SK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,

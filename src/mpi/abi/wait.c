@@ -63,13 +63,8 @@ static void swap_out(sk_swapped *s)
 
 /* Repeat a host call until it sets `done`; call it only `once` to test. */
 #define UNTIL(done, rc, call, once)                                                                \
-    for (;;) {                                                                                     \
-        sk_progress();                                                                             \
-        (rc) = (call);                                                                             \
-        if ((done) || (rc) != MPI_SUCCESS || (once))                                               \
-            break;                                                                                 \
-        sk_relax();                                                                                \
-    }
+    sk_progress();                                                                                 \
+    SK_WAIT_UNTIL(sk_proc.wait, ((rc) = (call)) != MPI_SUCCESS || (done) || (once), sk_progress());
 
 static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once)
 {

@@ -31,8 +31,5 @@ void sk_bsend_add(sk_buffered *b)
 
 void sk_bsend_flush(void)
 {
-    while (!reap()) {
-        sk_progress();
-        sk_relax();
-    }
+    SK_WAIT_UNTIL(sk_proc.wait, reap(), sk_progress());
 }

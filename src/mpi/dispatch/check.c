@@ -80,7 +80,7 @@ static sk_check_region written_by(const sk_args *a, const sk_call *c)
 
 #define INT_ARRAY(p) ((const int *)(p))
 #if SK_HAVE_LARGE
-#define COUNT_ARRAY(p) ((const MPI_Count *)(p))
+#define COUNT_ARRAY(p)          ((const MPI_Count *)(p))
 #define EITHER(a, plain, large) ((a)->wide ? (large) : (plain))
 #else
 #define EITHER(a, plain, large) (plain)

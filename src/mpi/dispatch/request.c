@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "mpi/dispatch/setup.h"
 
 /* Freed by the user, still needed by an active collective. */
@@ -32,6 +33,7 @@ static void hold(sk_op *op)
 
 static void release(sk_op *op)
 {
+    SK_ASSERT(atomic_load(&op->users) > 0);
     if (atomic_fetch_sub_explicit(&op->users, 1, memory_order_acq_rel) == 1)
         free_op(op);
 }
@@ -108,6 +110,7 @@ static sk_status make_plan(sk_op *op)
     if (st == SK_AGAIN)
         return st;
     sk_mpi_call *call = op->call;
+    SK_ASSERT(c->topo->waiting[op->setup] > 0);
     c->topo->waiting[op->setup]--;
     op->call = NULL;
     if (st == SK_OK)
@@ -157,6 +160,7 @@ static void init_run(sk_op *op)
 /* Progress one collective; the process lock is held. */
 static sk_status poll_op(sk_op *op)
 {
+    SK_ASSERT(sk_process_locked());
     if (op->call) {
         sk_status st = make_plan(op);
         if (st == SK_AGAIN)
@@ -313,6 +317,7 @@ sk_op *sk_persist_find(MPI_Request handle)
 
 void sk_persist_waited(sk_op *op)
 {
+    SK_ASSERT(op->persistent && op->started);
     op->started = false;
     atomic_fetch_sub(&sk_proc.persist_started, 1);
 }

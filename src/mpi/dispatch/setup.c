@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "mpi/state/host_progress.h"
 #include "mpi/state/location.h"
 #include "mpi/transport/mpi_channel.h"
@@ -440,6 +441,8 @@ static void end(sk_topo *t)
 
 sk_status sk_setup_poll(sk_topo *t, sk_comm *c, int number, bool block)
 {
+    SK_ASSERT(sk_process_locked());
+    SK_ASSERT(number <= t->requested);
     while (t->done < number && t->status == SK_OK) {
         if (!t->setup) {
             if (t->waiting[t->done] > 0)
@@ -466,16 +469,20 @@ sk_status sk_setup_poll(sk_topo *t, sk_comm *c, int number, bool block)
     return t->status;
 }
 
+/* SK_AGAIN while a set-up or a call that waits for one is not done. */
+static sk_status poll_all(sk_topo *t, sk_comm *c)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_status st = sk_setup_poll(t, c, t->requested, !sk_proc.threads && sk_host_may_wait());
+    if (st == SK_OK && sk_topo_setup_pending(t))
+        st = SK_AGAIN;
+    pthread_mutex_unlock(&sk_proc.lock);
+    return st;
+}
+
 sk_status sk_setup_wait(sk_topo *t, sk_comm *c)
 {
-    for (;;) {
-        pthread_mutex_lock(&sk_proc.lock);
-        sk_status st = sk_setup_poll(t, c, t->requested, !sk_proc.threads && sk_host_may_wait());
-        bool pending = sk_topo_setup_pending(t);
-        pthread_mutex_unlock(&sk_proc.lock);
-        if (st != SK_AGAIN && (st != SK_OK || !pending))
-            return st;
-        sk_progress();
-        sk_relax();
-    }
+    sk_status st;
+    SK_WAIT_UNTIL(sk_proc.wait, (st = poll_all(t, c)) != SK_AGAIN, sk_progress());
+    return st;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "mpi/state/topo.h"
 
 /* ---- the object ---- */
@@ -146,6 +147,7 @@ sk_comm *sk_comm_find(MPI_Comm comm)
  * would wait for the other for ever. While a duplicate is created, active collectives progress. */
 sk_status sk_comm_wire(sk_comm *c)
 {
+    SK_ASSERT(sk_process_locked());
     if (sk_comm_wired(c))
         return SK_OK;
     int done = 1, rc = MPI_SUCCESS;
@@ -171,20 +173,20 @@ sk_status sk_comm_wire(sk_comm *c)
     return SK_OK;
 }
 
+static sk_status wire_locked(sk_comm *c)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_status st = sk_comm_wire(c);
+    pthread_mutex_unlock(&sk_proc.lock);
+    return st;
+}
+
 bool sk_comm_wait_wired(sk_comm *c)
 {
-    while (!sk_comm_wired(c)) {
-        pthread_mutex_lock(&sk_proc.lock);
-        sk_status st = sk_comm_wire(c);
-        pthread_mutex_unlock(&sk_proc.lock);
-        if (st != SK_OK && st != SK_AGAIN)
-            return false;
-        if (st == SK_AGAIN) {
-            sk_progress();
-            sk_relax();
-        }
-    }
-    return true;
+    sk_status st = SK_OK;
+    SK_WAIT_UNTIL(sk_proc.wait, sk_comm_wired(c) || (st = wire_locked(c)) != SK_AGAIN,
+                  sk_progress());
+    return st == SK_OK || sk_comm_wired(c);
 }
 
 void *sk_comm_scratch(void **memory, size_t *have, size_t size)

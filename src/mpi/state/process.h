@@ -92,6 +92,12 @@ static inline void sk_progress(void)
         sk_proc.progress();
 }
 
+/* For assertions: some thread, which must be this one, holds the process lock. */
+static inline bool sk_process_locked(void)
+{
+    return pthread_mutex_trylock(&sk_proc.lock) != 0;
+}
+
 /* The number of a collective call, from 1. Threads may get the same one: it is only a hint. */
 static inline uint32_t sk_process_call(void)
 {
@@ -108,12 +114,6 @@ static inline uint32_t sk_process_call(void)
 
 /* Ranks turned out to share cores: give the core away from now on, unless SKEIN_WAIT says how. */
 void sk_wait_sharing(void);
-
-/* Nothing to do: give the core away if the policy says so. */
-static inline void sk_relax(void)
-{
-    sk_wait_relax(sk_proc.wait);
-}
 
 /* May a blocking call wait inside the host? That is cheapest, but only if nothing else needs
  * progress meanwhile, and if the host yields by itself or need not. */

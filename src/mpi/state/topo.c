@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "mpi/state/own_graph.h"
 
 /* ---- the graph ---- */
@@ -111,6 +112,7 @@ void sk_topo_free(sk_topo *t)
 {
     if (!t)
         return;
+    SK_ASSERT(!t->setup); /* whoever waits for a set-up holds the communicator */
     sk_graph_free(t->graph);
     free(t->idle);
     for (int i = 0; i < SK_NMETHODS; i++)
@@ -140,6 +142,7 @@ bool sk_topo_count_call(sk_topo *t, const sk_comm *c)
 
 void sk_topo_add_setup(sk_topo *t, int tag)
 {
+    SK_ASSERT(t->requested < SK_SETUPS - 1);
     t->requested++;
     t->tag[t->requested] = tag;
     t->waiting[t->requested] = 0;

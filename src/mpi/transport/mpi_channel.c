@@ -22,13 +22,12 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
 {
     MPI_Status status;
     int rc;
-    for (;;) {
-        rc = SK_OWN(&t->hint, t->tag, 1,
-                    PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, arrived, &status));
-        if (rc != MPI_SUCCESS || *arrived || !block)
-            break;
-        sk_relax();
-    }
+    SK_WAIT_UNTIL(sk_proc.wait,
+                  (rc = SK_OWN(&t->hint, t->tag, 1,
+                               PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, arrived, &status))) !=
+                          MPI_SUCCESS ||
+                      *arrived || !block,
+                  (void)0);
     if (rc == MPI_SUCCESS && *arrived) {
         *from = status.MPI_SOURCE;
         rc = PMPI_Get_count(&status, MPI_INT32_T, n);

@@ -152,15 +152,11 @@ static sk_status wire_finish(sk_wire *base, bool block)
     int done = 0, rc;
     if (block && sk_host_may_wait())
         return collect(w, PMPI_Waitall(w->nreqs, w->reqs, w->statuses));
-    for (;;) {
-        rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses);
-        if (done || rc != MPI_SUCCESS)
-            return collect(w, rc);
-        if (!block)
-            return SK_AGAIN;
-        sk_progress();
-        sk_relax();
-    }
+    SK_WAIT_UNTIL(sk_proc.wait,
+                  (rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses)) != MPI_SUCCESS ||
+                      done || !block,
+                  sk_progress());
+    return done || rc != MPI_SUCCESS ? collect(w, rc) : SK_AGAIN;
 }
 
 static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part to, int from_peer)

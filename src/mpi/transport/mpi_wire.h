@@ -36,9 +36,9 @@ typedef struct sk_mpi_wire {
     sk_shm *shm;           /* NULL: schedules without epochs only */
     const int *local_rank; /* of each rank on its node */
     const sk_epoch_info *epochs;
-    uint32_t placed; /* epochs of the schedule announced to the shared memory */
-    uint32_t sign;   /* signature of the plan */
-    bool contig;     /* all types are */
+    uint32_t placed;    /* epochs of the schedule announced to the shared memory */
+    uint32_t signature; /* signature of the plan */
+    bool contig;        /* all types are */
 } sk_mpi_wire;
 
 extern const sk_wire_ops sk_mpi_wire_ops;
@@ -48,9 +48,9 @@ extern const sk_wire_ops sk_mpi_wire_ops;
 size_t sk_mpi_wire_bytes(uint32_t n);
 void sk_mpi_wire_set_arrays(sk_mpi_wire *w, void *memory, uint32_t n);
 
-/* Run the epochs of a schedule in this shared memory: see shm_wire.c. `sign`: of the plan. */
+/* Run the epochs of a schedule in this shared memory: see shm_wire.c. `signature`: of the plan. */
 void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
-                     uint32_t sign);
+                     uint32_t signature);
 SK_HOT void sk_mpi_wire_begin(sk_mpi_wire *w); /* a run begins */
 
 #endif

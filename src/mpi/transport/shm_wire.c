@@ -14,13 +14,13 @@ static const sk_intra_ops intra_ops;
 #define INLINED inline __attribute__((always_inline))
 
 void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
-                     uint32_t sign)
+                     uint32_t signature)
 {
     w->base.intra = &intra_ops;
     w->shm = b;
     w->local_rank = m->local_rank;
     w->epochs = v->epochs;
-    w->sign = sign;
+    w->signature = signature;
     w->contig = true;
     for (uint32_t i = 0; i < v->ntypes; i++)
         w->contig = w->contig && v->types[i].contig;
@@ -29,7 +29,7 @@ void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struc
 INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
 {
     w->placed = 0;
-    sk_shm_begin(w->shm, w->sign);
+    sk_shm_begin(w->shm, w->signature);
 }
 
 /* Epochs are announced in order, when first used. Those that this rank releases without using them
