@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const sk_candidate *sk_compare_find(const sk_comparison *k, const char *engine)
+const sk_engine_result *sk_compare_find(const sk_comparison *k, const char *engine)
 {
     for (int i = 0; i < k->n; i++)
         if (strcmp(k->c[i].engine, engine) == 0)
@@ -13,9 +13,9 @@ const sk_candidate *sk_compare_find(const sk_comparison *k, const char *engine)
     return NULL;
 }
 
-const sk_candidate *sk_compare_fastest(const sk_comparison *k)
+const sk_engine_result *sk_compare_fastest(const sk_comparison *k)
 {
-    const sk_candidate *best = NULL;
+    const sk_engine_result *best = NULL;
     for (int i = 0; i < k->n; i++)
         if (k->c[i].state == SK_COMPARE_OK &&
             (!best || k->c[i].first.seconds < best->first.seconds))
@@ -26,9 +26,9 @@ const sk_candidate *sk_compare_fastest(const sk_comparison *k)
 /* Runs every engine once. An engine that differs from the first complete run is wrong. */
 static sk_status check(sk_comparison *k, sk_replay *p)
 {
-    const sk_candidate *reference = NULL;
+    const sk_engine_result *reference = NULL;
     for (int i = 0; i < k->n; i++) {
-        sk_candidate *c = &k->c[i];
+        sk_engine_result *c = &k->c[i];
         c->state = SK_COMPARE_TOO_LONG;
         c->ns = c->ratio.lo = c->ratio.mid = c->ratio.hi = NAN;
         c->rounds = 0;
@@ -71,7 +71,7 @@ static sk_status run_round(sk_comparison *k, sk_replay *p, int round, double *se
     uint64_t want = 0;
     for (int i = 0; i < k->n; i++) {
         int at = (i + round) % k->n;
-        sk_candidate *c = &k->c[at];
+        sk_engine_result *c = &k->c[at];
         sk_replay_result result;
         if (c->state != SK_COMPARE_OK)
             continue;
@@ -91,10 +91,10 @@ static sk_status run_round(sk_comparison *k, sk_replay *p, int round, double *se
 /* `seconds` holds k->n times for every round. */
 static void evaluate(sk_comparison *k, const double *seconds, double *v, int rounds)
 {
-    const sk_candidate *list = sk_compare_find(k, "list");
+    const sk_engine_result *list = sk_compare_find(k, "list");
     bool base = list && list->state == SK_COMPARE_OK;
     for (int i = 0; i < k->n; i++) {
-        sk_candidate *c = &k->c[i];
+        sk_engine_result *c = &k->c[i];
         if (c->state != SK_COMPARE_OK)
             continue;
         uint64_t matches = c->first.matches ? c->first.matches : 1;
@@ -131,7 +131,7 @@ sk_status sk_compare_run(sk_comparison *k, const sk_stream *s, char *err, size_t
     sk_status st = sk_replay_new(s, &p);
     if (st == SK_OK)
         st = check(k, p);
-    const sk_candidate *best = sk_compare_fastest(k);
+    const sk_engine_result *best = sk_compare_fastest(k);
     if (st != SK_OK || !best || sk_compare_wrong(k))
         goto out;
     /* sk_replay_reuse_items needs a complete run; the last one may have stopped at the limit. */

@@ -15,7 +15,7 @@ typedef enum sk_compare_state {
     SK_COMPARE_WRONG, /* gives other matches than the engines before it */
 } sk_compare_state;
 
-typedef struct sk_candidate {
+typedef struct sk_engine_result {
     const char *engine;
     bool left_out; /* set by the caller: the engine is known to take too long */
     sk_compare_state state;
@@ -24,22 +24,22 @@ typedef struct sk_candidate {
                         faster than list; NaN if list did not run */
     int rounds;
     sk_replay_result first; /* of the first run, complete unless it took too long */
-} sk_candidate;
+} sk_engine_result;
 
 typedef struct sk_comparison {
     sk_match_config config;
     int rounds;
     double limit;   /* seconds for one run */
     double seconds; /* for the timed rounds of all engines; it limits the number of rounds */
-    sk_candidate c[SK_COMPARE_MAX];
+    sk_engine_result c[SK_COMPARE_MAX];
     int n;
 } sk_comparison;
 
 /* SK_BADARG: the stream cannot be replayed; `err` says why. */
 sk_status sk_compare_run(sk_comparison *k, const sk_stream *s, char *err, size_t size);
 
-const sk_candidate *sk_compare_find(const sk_comparison *k, const char *engine); /* or NULL */
-const sk_candidate *sk_compare_fastest(const sk_comparison *k); /* of the first runs, or NULL */
-bool sk_compare_wrong(const sk_comparison *k);                  /* the engines disagree */
+const sk_engine_result *sk_compare_find(const sk_comparison *k, const char *engine); /* or NULL */
+const sk_engine_result *sk_compare_fastest(const sk_comparison *k); /* of the first runs, or NULL */
+bool sk_compare_wrong(const sk_comparison *k);                      /* the engines disagree */
 
 #endif

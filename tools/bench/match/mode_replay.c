@@ -64,7 +64,7 @@ static uint64_t all_traversals(const sk_match_stats *s)
     return sk_search_sums_of(s, true).traversals + sk_search_sums_of(s, false).traversals;
 }
 
-static double per_match(const sk_candidate *c)
+static double per_match(const sk_engine_result *c)
 {
     uint64_t matches = c->first.matches ? c->first.matches : 1;
     return (double)all_traversals(&c->first.stats) / (double)matches;
@@ -90,7 +90,7 @@ static void csv_number(FILE *f, double v)
 static void csv_rows(FILE *f, const csv_subject *s, const sk_comparison *k)
 {
     for (int i = 0; i < k->n; i++) {
-        const sk_candidate *c = &k->c[i];
+        const sk_engine_result *c = &k->c[i];
         const sk_match_stats *st = &c->first.stats;
         sk_search_sums p2p = sk_search_sums_of(st, true), coll = sk_search_sums_of(st, false);
         fprintf(f, "\"%s\",%" PRIu32 ",%" PRIu32 ",%s,%s,%d,%s,%s,%s,%d,%" PRIu64, s->stream,
@@ -114,7 +114,7 @@ static void csv_rows(FILE *f, const csv_subject *s, const sk_comparison *k)
 }
 
 /* Time and its ratio to list, or the reason why there is none: 30 columns. */
-static void print_time(FILE *f, const sk_candidate *c)
+static void print_time(FILE *f, const sk_engine_result *c)
 {
     if (c->state != SK_COMPARE_OK || isnan(c->ns)) {
         fprintf(f, "  %9s %8s %12s", c->state == SK_COMPARE_OK ? "-" : state_name(c->state), "",
@@ -138,7 +138,7 @@ static void print_depth_header(FILE *f)
 static void print_depth(FILE *f, uint32_t depth, const sk_comparison *k)
 {
     for (int i = 0; i < k->n; i++) {
-        const sk_candidate *c = &k->c[i];
+        const sk_engine_result *c = &k->c[i];
         const sk_match_stats *s = &c->first.stats;
         fprintf(f, "%8" PRIu32 "  %-10s", depth, c->engine);
         print_time(f, c);
@@ -160,7 +160,7 @@ static void print_ratio(FILE *f, uint64_t list, uint64_t own)
 /* The whole table of a stream: lengths of the queues, then a row per engine. */
 static void print_stream(FILE *f, const char *title, const sk_stream *s, const sk_comparison *k)
 {
-    const sk_candidate *any = sk_compare_fastest(k), *list = sk_compare_find(k, "list");
+    const sk_engine_result *any = sk_compare_fastest(k), *list = sk_compare_find(k, "list");
     bool base = list && list->state == SK_COMPARE_OK;
     fprintf(f, "\n%s, %" PRIu32 " ranks: %zu operations", title, s->nranks, s->n);
     if (any) {
@@ -178,7 +178,7 @@ static void print_stream(FILE *f, const char *title, const sk_stream *s, const s
             "engine", "searches", "p2p", "collective", "ratio", "ns/match", "ratio", "10%..90%",
             "queues p + u", "cap", "KB");
     for (int i = 0; i < k->n; i++) {
-        const sk_candidate *c = &k->c[i];
+        const sk_engine_result *c = &k->c[i];
         const sk_match_stats *st = &c->first.stats;
         sk_search_sums p2p = sk_search_sums_of(st, true), coll = sk_search_sums_of(st, false);
         fprintf(f, "%-10s", c->engine);
