@@ -49,6 +49,12 @@ expect explain_heeds_settings 0 '^chosen   binomial' \
     env SKEIN_BCAST_LONG=1M "$skein" explain bcast --ranks 48 --bytes 64K
 expect explain_heeds_off 0 '^chosen   the host MPI' \
     env SKEIN=off "$skein" explain bcast --ranks 48 --bytes 64K
+# The phase among leaders is chosen by the same rules and settings.
+expect explain_shows_the_parts 0 '^parts    allreduce among 4 ranks, doubling: 64 bytes < 2048 ' \
+    "$skein" explain allreduce --ranks 16 --bytes 64 --machine "node:4 core:4"
+expect explain_parts_heed_settings 0 '^parts    allreduce among 4 ranks, rabenseifner: ' \
+    env SKEIN_ALLREDUCE_LONG=8 "$skein" explain allreduce --ranks 16 --bytes 64 \
+    --machine "node:4 core:4"
 # 4.2: recursive doubling takes lg p rounds and sends (p - 1)/p of all bytes.
 expect explain_counts_rounds 0 '^  rounds +4 +4 +4\.0 +4$' explain allgather --ranks 16 --bytes 8
 expect explain_counts_bytes 0 '^  bytes sent +120 +120 +120\.0 +120$' \

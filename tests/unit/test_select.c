@@ -10,6 +10,7 @@
 
 #include "coll/phase/reduce.h"
 #include "neighbor/neighborhood.h"
+#include "select/plan.h"
 #include "select/select.h"
 
 static const sk_type types[] = {
@@ -261,6 +262,37 @@ static void parts_of_a_call_are_chosen_by_the_same_rules(void **state)
     }
 }
 
+/* Whatever the choice or a builder reads is in the key of the cache. */
+static void plans_of_different_calls_are_different(void **state)
+{
+    (void)state;
+    sk_select *s = with("");
+    sk_plans *ps = sk_plans_new(16);
+    assert_non_null(ps);
+    sk_machine *m = NULL;
+    char err[128];
+    assert_int_equal(sk_machine_parse("node:2 core:4", 8, &m, err, sizeof err), SK_OK);
+    sk_call c = call(SK_ALLREDUCE, 8, 64);
+    c.machine = m;
+    c.builtin = true;
+    sk_plan *plan = NULL;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sk_plans_get(ps, s, &c, &plan), SK_OK);
+        assert_int_equal(sk_plans_count(ps).built, 1);
+    }
+    sk_call others[] = {c, c, c};
+    others[0].slot_bytes = 4096;
+    others[1].direct = true;
+    others[2].leaders = 2;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(sk_plans_get(ps, s, &others[i], &plan), SK_OK);
+        assert_int_equal(sk_plans_count(ps).built, i + 2);
+    }
+    sk_plans_free(ps);
+    sk_machine_free(m);
+    sk_select_free(s);
+}
+
 /* Ranks that disagree would hang: nothing that differs between ranks may show in the choice. */
 static void every_rank_chooses_the_same(void **state)
 {
@@ -336,6 +368,7 @@ int main(void)
         cmocka_unit_test(old_names_of_algorithms_still_work_with_a_note),
         cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
+        cmocka_unit_test(plans_of_different_calls_are_different),
         cmocka_unit_test(every_rank_chooses_the_same),
         cmocka_unit_test(neighbours_take_the_cheapest_pattern),
     };
