@@ -102,7 +102,7 @@ sk_topo *sk_topo_get(sk_comm *c)
         return NULL;
     }
     t->neighborhood.base.graph = t->graph;
-    t->neighborhood.combine_limit = sk_settings_int(set, SK_SET_RIDE);
+    t->neighborhood.combine_limit = sk_settings_int(set, SK_SET_COMBINE);
     t->neighborhood.window = (int)sk_settings_int(set, SK_SET_WINDOW);
     c->topo = t;
     return t;
