@@ -1,14 +1,20 @@
 /* verify.c: walk the table of algorithms and check each in every kind of situation.
  *
- *   verify [--quick] [collective [algorithm]] */
+ *   verify [--quick] [collective [algorithm]]
+ *
+ * Each algorithm is checked by a process of its own, as many at once as there are cores. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "machines.h"
+#include "tap.h"
 
-enum { FAILURES_SHOWN = 5, ALL_ROOTS = 8, ALL_KINDS = 10 };
+enum { FAILURES_SHOWN = 5, ALL_ROOTS = 8, ALL_KINDS = 10, MAX_WORKERS = 64 };
 
 typedef struct tally {
     long right, wrong, unfit;
@@ -34,7 +40,7 @@ static void try(job *j, const kase *k)
     case WRONG:
         kase_print(k, what, sizeof what);
         if (j->t.wrong++ < FAILURES_SHOWN)
-            printf("  FAIL %s %s: %s\n", j->algo->name, what, why);
+            printf("# FAIL %s %s: %s\n", j->algo->name, what, why);
         break;
     }
 }
@@ -182,7 +188,7 @@ static void verify_neighbors(job *j)
             neighborhoods *h =
                 neighborhoods_new((graph_kind)kind, p, (unsigned)(p * GRAPH_COUNT + kind));
             if (!h) {
-                printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
+                printf("# FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
                 j->t.wrong++;
                 continue;
             }
@@ -206,7 +212,7 @@ static void verify_neighbor_machines(job *j)
                 seed = seed * NEIGHBORHOODS_MACHINES + NEIGHBORHOODS_ONE_NODE;
             neighborhoods *h = neighborhoods_new((graph_kind)kind, p, seed);
             if (!h) {
-                printf("  FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
+                printf("# FAIL no neighbourhood %s p=%d\n", graph_kind_name((graph_kind)kind), p);
                 j->t.wrong++;
                 continue;
             }
@@ -235,11 +241,67 @@ static void verify_algo(job *j)
                 try_long(j, p, (layout)lay);
 }
 
+/* ---- workers ---- */
+
+/* One algorithm in a process of its own, which gives all its memory back; what it says goes to
+ * `out`. */
+static pid_t start(const sk_algo *algo, bool quick, FILE *out)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    if (dup2(fileno(out), STDOUT_FILENO) < 0)
+        _exit(2);
+    job j = {.algo = algo, .w = world_new(), .quick = quick};
+    if (!j.w)
+        _exit(2);
+    if (sk_coll_neighbor(algo->coll)) {
+        verify_neighbors(&j);
+        verify_neighbor_machines(&j);
+    } else {
+        verify_algo(&j);
+        verify_machines(&j);
+    }
+    world_free(j.w);
+    printf("# %s %s: %ld right, %ld wrong, %ld do not fit\n", sk_coll_name(algo->coll), algo->name,
+           j.t.right, j.t.wrong, j.t.unfit);
+    fflush(stdout);
+    _exit(j.t.wrong || !j.t.right);
+}
+
+typedef struct worker {
+    const sk_algo *algo;
+    pid_t pid;
+    FILE *out;
+    double begin;
+} worker;
+
 static double seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Wait for any worker to end, and report it. */
+static void collect(worker *workers, int n)
+{
+    int status, c;
+    struct rusage use;
+    pid_t pid = wait4(-1, &status, 0, &use);
+    for (int i = 0; i < n; i++) {
+        worker *k = &workers[i];
+        if (pid < 0 || k->pid != pid)
+            continue;
+        rewind(k->out);
+        while ((c = getc(k->out)) != EOF)
+            putchar(c);
+        fclose(k->out);
+        printf("# %.1f s, %ld MB\n", seconds() - k->begin, use.ru_maxrss / 1024);
+        tap_ok(status == 0, "%s %s", sk_coll_name(k->algo->coll), k->algo->name);
+        k->pid = 0;
+        return;
+    }
 }
 
 int main(int argc, char **argv)
@@ -251,33 +313,31 @@ int main(int argc, char **argv)
         at++;
     }
     const char *coll = at < argc ? argv[at] : NULL, *name = at + 1 < argc ? argv[at + 1] : NULL;
-    world *w = world_new();
-    tally all = {0};
-    for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
+    worker workers[MAX_WORKERS] = {0};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (int)cores, busy = 0;
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if ((coll && strcmp(coll, sk_coll_name((*a)->coll)) != 0) ||
             (name && strcmp(name, (*a)->name) != 0))
             continue;
-        double begin = seconds();
-        job j = {.algo = *a, .w = w, .quick = quick};
-        if (sk_coll_neighbor((*a)->coll)) {
-            verify_neighbors(&j);
-            verify_neighbor_machines(&j);
-        } else {
-            verify_algo(&j);
-            verify_machines(&j);
+        if (busy == n) {
+            collect(workers, n);
+            busy--;
         }
-        if (j.t.right == 0) {
-            printf("  FAIL %s never fits\n", (*a)->name);
-            j.t.wrong++;
-        }
-        printf("%-20s %-17s %6ld right %6ld wrong %6ld do not fit  %5.1f s\n",
-               sk_coll_name((*a)->coll), (*a)->name, j.t.right, j.t.wrong, j.t.unfit,
-               seconds() - begin);
+        int free_one = 0;
+        while (workers[free_one].pid)
+            free_one++;
+        worker *k = &workers[free_one];
+        *k = (worker){.algo = *a, .out = tmpfile(), .begin = seconds()};
         fflush(stdout);
-        all.right += j.t.right;
-        all.wrong += j.t.wrong;
+        k->pid = k->out ? start(*a, quick, k->out) : -1;
+        if (k->pid < 0) {
+            perror("verify");
+            return 2;
+        }
+        busy++;
     }
-    world_free(w);
-    printf("%ld passed, %ld failed\n", all.right, all.wrong);
-    return all.wrong || !all.right;
+    for (; busy > 0; busy--)
+        collect(workers, n);
+    return tap_end();
 }
