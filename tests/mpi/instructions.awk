@@ -2,7 +2,7 @@
 # calls), whose difference is free of start and warm-up: the instructions that stand in its source
 # files, and those of the C library called from there. -v few=N -v many=M
 # It goes by source file because callgrind loses track of who called whom where a function ends in a
-# jump to another one. hook.c is not counted: the host calls it, from inside its own functions. With
+# jump to another one. host_progress.c is not counted: the host calls it, from inside its own functions. With
 # -v waits=1 nor is waiting (waiting.c, and what it lets go on meanwhile), which depends on the other rank.
 
 function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
@@ -13,7 +13,7 @@ function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
         table[id] = rest
     return table[id]
 }
-function ours(file) { return file ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && file !~ /hook\.c$/ && !(waits && file ~ /\/(waiting|node|request)\.c$/) }
+function ours(file) { return file ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && file !~ /host_progress\.c$/ && !(waits && file ~ /\/(waiting|discovery|request)\.c$/) }
 
 FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
 /^ob=/ { object = named(substr($0, 4), obj); next }

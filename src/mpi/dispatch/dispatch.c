@@ -182,8 +182,6 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
 static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, int *rc)
 {
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (sk_proc.checking && form == SK_BLOCKING && !c->inter && !c->in_check)
-        return sk_check_call(a, c, sk_dispatch, rc);
     if (!c->inter)
         sk_discovery_count(c, form == SK_BLOCKING);
     if (goes_to_host(a, form, c))
@@ -192,6 +190,8 @@ static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
         return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.enabled[a->coll])
         return pass_to_host(a, form, c, SK_HOST_OFF);
+    if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
+        return sk_check_call(a, c, sk_dispatch, rc);
     if (neighbor && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);
     if (form == SK_NONBLOCKING && !sk_comm_may_start(c))
