@@ -1,78 +1,10 @@
 /* shm.c: the lane through shared memory. shm_inner.h describes the inbox. */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/attr.h"
 #include "fabric/lane/shm_inner.h"
 #include "shm/cma.h"
-
-/* --- does a process still exist? ---
- *
- * The pid alone does not tell: pids are reused, and a dead process keeps its pid until its parent
- * waits for it. /proc/PID/stat tells, in a few microseconds. */
-
-typedef struct sk_proc_stat {
-    char state;
-    long threads;
-    uint64_t start;
-} sk_proc_stat;
-
-/* False: there is nothing to read. The fields are those of proc(5). The second is a name in
- * parentheses that may contain anything, so fields are counted from the last parenthesis. */
-static bool proc_stat_read(int32_t pid, sk_proc_stat *out)
-{
-    enum { STATE = 3, THREADS = 20, START = 22 };
-    char path[32], text[1024], *at;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return false;
-    text[got] = 0;
-    at = strrchr(text, ')');
-    if (!at || at[1] != ' ')
-        return false;
-    at += 2;
-    *out = (sk_proc_stat){.state = *at};
-    for (int field = STATE; field < START; field++) {
-        at = strchr(at, ' ');
-        if (!at)
-            return false;
-        at++;
-        if (field + 1 == THREADS)
-            out->threads = strtol(at, NULL, 10);
-    }
-    out->start = strtoull(at, NULL, 10);
-    return true;
-}
-
-static sk_process_id process_self(void)
-{
-    sk_proc_stat is = {0};
-    sk_process_id self = {.pid = (int32_t)getpid()};
-    if (proc_stat_read(self.pid, &is))
-        self.start = is.start;
-    return self;
-}
-
-/* If the start time is not known, any process with this pid counts. */
-static bool process_ended(const sk_process_id *p)
-{
-    sk_proc_stat is;
-    if (!proc_stat_read(p->pid, &is))
-        return kill((pid_t)p->pid, 0) != 0 && errno == ESRCH;
-    if (p->start && is.start != p->start)
-        return true;
-    /* If the main thread has ended, other threads may still run. */
-    return (is.state == 'Z' || is.state == 'X') && is.threads <= 1;
-}
 
 /* --- names ---
  *
@@ -447,7 +379,7 @@ static int check_peer(sk_shm_lane *s, const sk_shm_peer *p)
 {
     if (!p->inbox || p->process.pid == s->self.pid)
         return 0;
-    return peer_is_closed(p) || process_ended(&p->process) ? peer_lost(s, p) : 0;
+    return peer_is_closed(p) || sk_process_ended(&p->process) ? peer_lost(s, p) : 0;
 }
 
 static int check_slot(sk_shm_lane *s, uint32_t slot)
@@ -458,7 +390,7 @@ static int check_slot(sk_shm_lane *s, uint32_t slot)
         return 0;
     if ((uint32_t)state != SK_SLOT_CLAIMED)
         sender.start = s->inbox->slots[slot].start;
-    return (uint32_t)state == SK_SLOT_LEFT || process_ended(&sender) ? slot_reclaim(s, slot) : 0;
+    return (uint32_t)state == SK_SLOT_LEFT || sk_process_ended(&sender) ? slot_reclaim(s, slot) : 0;
 }
 
 /* Check whether peers and senders still exist: a few per call, all of them within about a second.
@@ -550,7 +482,7 @@ static int shm_read(sk_lane *l, uint32_t peer, const sk_lane_source *from, uint6
     sk_export_handle source = {.address = from->at + skip, .pid = p->process.pid};
     if (sk_cma_read(source, 0, to, (int64_t)len) == SK_OK)
         return 1;
-    return process_ended(&p->process) ? -EPIPE : -EFAULT;
+    return sk_process_ended(&p->process) ? -EPIPE : -EFAULT;
 }
 
 /* --- open and close --- */
@@ -571,7 +503,7 @@ static int shm_open_lane(sk_lane **out, const sk_lane_config *config)
     sk_shm_sender *senders = calloc(SK_INBOX_SLOTS, sizeof *senders);
     if (!s || !senders)
         goto out;
-    *s = (sk_shm_lane){.config = *config, .senders = senders, .self = process_self()};
+    *s = (sk_shm_lane){.config = *config, .senders = senders, .self = sk_process_self()};
     s->lane = (sk_lane){.ops = &sk_lane_shm, .max_packet = SK_RING_PACKET, .can_read = config->cma};
     if (sk_segment_make(sizeof(sk_inbox), &mem, &s->note) != SK_OK)
         goto out;

@@ -1,4 +1,5 @@
-/* shm_inner.h: data structures of the shared-memory lane, for shm.c and its tests.
+/* shm_inner.h: data structures of the shared-memory lane, for shm*.c and their
+ * tests.
  *
  * Every endpoint owns an inbox, a shared segment of its own (shm/segment.h). A sender claims a slot
  * in it once; the slot has a ring for this sender alone (shm_ring.h). There are many slots, but a
@@ -97,6 +98,11 @@ typedef struct sk_shm_lane {
     uint32_t checked;   /* next to be checked: peers first, then slots */
     int64_t checked_at; /* ms */
 } sk_shm_lane;
+
+/* --- shm_process.c --- */
+sk_process_id sk_process_self(void);
+/* If the start time is not known, any process with this pid counts. */
+bool sk_process_ended(const sk_process_id *p);
 
 /* Slots that were ever claimed. */
 static inline uint32_t sk_inbox_high(sk_inbox *b)

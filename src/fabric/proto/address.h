@@ -1,7 +1,7 @@
 /* address.h: the name of an endpoint, always 64 bytes, as peers exchange it: its id, its node, and
- * its name on each lane. Names come from outside: sk_address_read checks them. The bytes of a lane's
- * name belong to the lane. The core provider's network address is the longest part and gets all
- * bytes that are left. */
+ * its name on each lane. Names come from outside: sk_address_read checks them. The bytes of a
+ * lane's name belong to the lane. The core provider's network address is the longest part and gets
+ * all bytes that are left. */
 #ifndef SK_ADDRESS_H
 #define SK_ADDRESS_H
 

@@ -8,15 +8,15 @@
  *   lane --> progress.c --> eager.c, rendezvous.c (arrival, matching) --> request.c (completion)
  *   api/tagged.c --> recv.c (post, probe, claim, cancel) --> eager.c, rendezvous.c
  *
- * Calls run one way, from the right to the left of this line:
+ * Calls run one way, from right to left in this order of the files:
  *   completion, id_table, packet, pool, kind < peer < credit < request < matching < eager,
  *   rendezvous < loopback, keepalive < progress < send, recv < endpoint < api/
  *
  * Locks: there is one lock per domain (sk_domain.lock in api/objects.h). Every libfabric call on an
- * object of the domain takes it, except if the application has promised FI_THREAD_DOMAIN. proto/ and
- * lane/ take no lock: they run under the domain's lock. The matcher is opened without its own lock
- * for the same reason. No callback of the application is ever called, so no other lock can be taken
- * while the domain's lock is held (the C library's and the core provider's own locks excepted).
+ * object of the domain takes it, except if the application has promised FI_THREAD_DOMAIN. proto/
+ * and lane/ take no lock: they run under the domain's lock. The matcher is opened without its own
+ * lock for the same reason. The provider never calls back into the application, so only the C
+ * library's and the core provider's own locks are ever taken under the domain's lock.
  *
  * Progress: the provider is FI_PROGRESS_MANUAL. sk_endpoint_progress runs inside fi_cq_read and its
  * relatives, inside fi_tsend when credit or space is short, and inside a receive with FI_PEEK. It

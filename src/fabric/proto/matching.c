@@ -1,6 +1,6 @@
 /* matching.c: the matcher of an endpoint, its statistics for people (SKEIN_MATCH_STATS) and its
- * trace for replay (SKEIN_TRACE). Every process writes its own files: their names end in the process
- * id. */
+ * trace for replay (SKEIN_TRACE). Every process writes its own files: their names end in the
+ * process id. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,8 +10,8 @@ enum { KEEPALIVE_POLLS = 256 }; /* polls between two looks at the clock */
 /* --- peers that are gone ---
  *
  * Everything that waits for the peer ends with an error, so that nobody waits for ever: messages to
- * it, receives that only it could match, rendezvous data. Messages that have arrived stay and can be
- * received, as far as their data has arrived too. */
+ * it, receives that only it could match, rendezvous data. Messages that have arrived stay and can
+ * be received, as far as their data has arrived too. */
 
 static void sends_fail(sk_endpoint *ep, sk_list *list, int err)
 {
