@@ -1,15 +1,16 @@
 /* cq.c: completion queues, over a ring of completions (proto/completion.h). An error at the head of
  * the ring must be taken with fi_cq_readerr. Reading makes progress on all endpoints that are bound
  * to the queue. */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "fabric/api/objects.h"
+#include "shm/waiting.h"
 
 static void cq_progress(sk_cq *cq)
 {
+    SK_ASSERT(cq->domain->locked || !cq->domain->threads);
     for (sk_list *at = cq->bindings.next; at != &cq->bindings; at = at->next)
         sk_endpoint_progress(SK_LIST_ENTRY(at, sk_cq_binding, node)->ep);
 }
@@ -98,7 +99,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint6
     return n;
 }
 
-/* --- waiting: poll, and let other processes run in between --- */
+/* --- waiting --- */
 
 static int64_t now_ms(void)
 {
@@ -124,14 +125,13 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
     if (!cq->waits)
         return -FI_EINVAL;
     int64_t end = timeout < 0 ? INT64_MAX : now_ms() + timeout;
-    for (;;) {
-        ssize_t n = from ? fi_cq_readfrom(fid, buf, count, from) : fi_cq_read(fid, buf, count);
-        if (n != -FI_EAGAIN)
-            return n;
-        if (cq_was_signaled(cq) || (end != INT64_MAX && now_ms() >= end))
-            return -FI_EAGAIN;
-        sched_yield();
-    }
+    ssize_t n;
+    /* Reading makes progress; the domain's lock is free between two reads. */
+    SK_WAIT_UNTIL(cq->wait,
+                  (n = cq_readfrom(fid, buf, count, from)) != -FI_EAGAIN || cq_was_signaled(cq) ||
+                      (end != INT64_MAX && now_ms() >= end),
+                  (void)0);
+    return n;
 }
 
 static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond, int timeout)
@@ -223,6 +223,10 @@ int sk_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq
     cq->domain = d;
     cq->format = attr && attr->format ? attr->format : FI_CQ_FORMAT_CONTEXT;
     cq->waits = attr && attr->wait_obj != FI_WAIT_NONE;
+    /* Who calls fi_cq_sread has nothing else to do: always give the core away. */
+    cq->wait = cq->waits ? sk_wait_mode_of(d->config.wait) : SK_WAIT_YIELD;
+    if (cq->wait < SK_WAIT_YIELD)
+        cq->wait = SK_WAIT_YIELD;
     sk_list_init(&cq->bindings);
     cq->fid.fid = (struct fid){FI_CLASS_CQ, context, &cq_fid_ops};
     cq->fid.ops = &cq_ops;

@@ -185,6 +185,9 @@ int sk_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_d
         rc = -FI_EINVAL;
         goto out;
     }
+    const char *notes = sk_settings_notes(d->config.settings);
+    if (*notes)
+        FI_WARN(&sk_provider, FI_LOG_DOMAIN, "%s", notes);
     rc = domain_lock_init(&d->lock);
     if (rc != 0)
         goto out;

@@ -13,8 +13,10 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
 
+#include "base/assert.h"
 #include "base/list.h"
 #include "fabric/proto/endpoint.h"
+#include "shm/waiting.h"
 
 typedef struct sk_fabric {
     struct fid_fabric fid;
@@ -28,6 +30,7 @@ typedef struct sk_domain {
     bool threads; /* calls may come from several threads at once */
     pthread_mutex_t lock;
     uint64_t contended; /* calls that had to wait for the lock */
+    bool locked;        /* for assertions: somebody holds the lock */
     uint32_t users;
 } sk_domain;
 
@@ -43,11 +46,12 @@ typedef struct sk_cq {
     sk_domain *domain;
     sk_completion_ring ring;
     enum fi_cq_format format;
-    bool waits;       /* opened for fi_cq_sread */
-    bool signaled;    /* by fi_cq_signal */
-    bool fresh;       /* the last read has found something */
-    uint32_t skipped; /* reads that did not poll the lanes */
-    sk_list bindings; /* sk_cq_binding */
+    sk_wait_mode wait; /* of fi_cq_sread */
+    bool waits;        /* opened for fi_cq_sread */
+    bool signaled;     /* by fi_cq_signal */
+    bool fresh;        /* the last read has found something */
+    uint32_t skipped;  /* reads that did not poll the lanes */
+    sk_list bindings;  /* sk_cq_binding */
     uint32_t users;
 } sk_cq;
 
@@ -75,16 +79,27 @@ typedef struct sk_ep {
 
 static inline void sk_domain_lock(sk_domain *d)
 {
-    if (!d->threads || pthread_mutex_trylock(&d->lock) == 0)
+    if (!d->threads)
         return;
-    pthread_mutex_lock(&d->lock);
-    d->contended++;
+    if (pthread_mutex_trylock(&d->lock) != 0) {
+        pthread_mutex_lock(&d->lock);
+        d->contended++;
+    }
+    SK_ASSERT(!d->locked);
+#ifdef SK_ASSERTS
+    d->locked = true;
+#endif
 }
 
 static inline void sk_domain_unlock(sk_domain *d)
 {
-    if (d->threads)
-        pthread_mutex_unlock(&d->lock);
+    if (!d->threads)
+        return;
+    SK_ASSERT(d->locked);
+#ifdef SK_ASSERTS
+    d->locked = false;
+#endif
+    pthread_mutex_unlock(&d->lock);
 }
 
 /* stubs.c: functions that we do not support: -FI_ENOSYS. */

@@ -9,6 +9,7 @@
 #include <rdma/fi_eq.h>
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "base/attr.h"
 #include "fabric/proto/pool.h"
 
@@ -41,12 +42,14 @@ static inline bool sk_completion_reserve(sk_completion_ring *r)
 /* The operation ends without a completion. */
 static inline void sk_completion_unreserve(sk_completion_ring *r)
 {
+    SK_ASSERT(r->reserved > r->count);
     r->reserved--;
 }
 
 /* Append an entry that was reserved; the caller fills it in. */
 static inline sk_completion *sk_completion_push(sk_completion_ring *r)
 {
+    SK_ASSERT(r->count < r->reserved);
     return &r->entry[(r->head + r->count++) & (r->size - 1)];
 }
 
@@ -56,6 +59,7 @@ void sk_completion_push_error(sk_completion_ring *r, const struct fi_cq_err_entr
 /* Remove the oldest entry. */
 static inline void sk_completion_pop(sk_completion_ring *r)
 {
+    SK_ASSERT(r->count > 0);
     r->reserved--;
     r->head = --r->count ? (r->head + 1) & (r->size - 1) : 0;
 }

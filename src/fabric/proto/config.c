@@ -11,7 +11,7 @@
 static const sk_setting ours[] = {SK_SET_MATCH,         SK_SET_MATCH_KC,    SK_SET_MATCH_KP,
                                   SK_SET_MATCH_THETA,   SK_SET_MATCH_STATS, SK_SET_TRACE,
                                   SK_SET_CORE_PROVIDER, SK_SET_EAGER,       SK_SET_UNEXPECTED,
-                                  SK_SET_SHM,           SK_SET_DIRECT};
+                                  SK_SET_SHM,           SK_SET_WAIT,        SK_SET_DIRECT};
 enum { NOURS = sizeof ours / sizeof ours[0], MOST = INT32_MAX };
 
 /* Keep those NAME=VALUE of the environment that are ours; `out` holds NOURS + 1 pointers. */
@@ -76,6 +76,7 @@ sk_status sk_fabric_config_read(char *const *env, sk_fabric_config *out, char *e
         .unexpected = (size_t)sk_settings_int(s, SK_SET_UNEXPECTED),
         .shm = sk_settings_int(s, SK_SET_SHM) != 0,
         .direct = sk_settings_bool(s, SK_SET_DIRECT),
+        .wait = sk_settings_text(s, SK_SET_WAIT),
     };
     return SK_OK;
 }

@@ -18,6 +18,7 @@ typedef struct sk_fabric_config {
     size_t eager;      /* longest eager message */
     size_t unexpected; /* most bytes of eager messages that may wait for a receive */
     bool shm, direct;
+    const char *wait; /* how fi_cq_sread waits: sk_wait_mode_of */
 } sk_fabric_config;
 
 /* SK_BADARG: `err` says what is wrong and what would be right. */

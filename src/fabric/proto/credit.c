@@ -46,6 +46,7 @@ bool sk_credit_charge(sk_endpoint *ep, sk_peer *p, uint64_t cost)
 
 void sk_credit_release(sk_endpoint *ep, sk_peer *p, uint64_t cost)
 {
+    SK_ASSERT(p->held >= cost);
     p->held -= cost;
     if (p->state == SK_PEER_LOOPBACK) {
         p->credit += cost;

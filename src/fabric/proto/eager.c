@@ -42,6 +42,7 @@ int sk_eager_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, const vo
 
 void sk_eager_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m)
 {
+    SK_ASSERT(!m->rendezvous);
     sk_recv_deliver(ep, r, m, m->buffer ? m->buffer : m->bytes);
     sk_eager_discard(ep, m);
 }

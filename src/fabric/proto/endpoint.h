@@ -31,6 +31,7 @@
 #include <rdma/fi_tagged.h>
 #include <sys/uio.h>
 
+#include "base/assert.h"
 #include "base/list.h"
 #include "fabric/lane/lane.h"
 #include "fabric/proto/completion.h"

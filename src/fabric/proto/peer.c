@@ -107,6 +107,7 @@ int sk_peer_at(sk_endpoint *ep, fi_addr_t addr, sk_peer **out)
 int sk_peer_transmit(sk_peer *p, sk_packet *head, const struct iovec *iov, size_t niov)
 {
     struct iovec part[1 + SK_MAX_IOV];
+    SK_ASSERT(p->state == SK_PEER_CONNECTED && niov <= SK_MAX_IOV);
     head->version = SK_PACKET_VERSION;
     head->credit = p->owed < UINT32_MAX ? (uint32_t)p->owed : UINT32_MAX;
     part[0] = (struct iovec){head, sk_packet_header_size((sk_packet_type)head->type)};

@@ -35,6 +35,7 @@ static void send_export(sk_send_req *s)
 
 int sk_rendezvous_send_rts(sk_endpoint *ep, sk_send_req *s)
 {
+    SK_ASSERT(s->state == SK_SEND_QUEUED);
     if (!s->head.send_handle)
         s->head.send_handle = sk_handle_add(&ep->sends, s);
     if (!s->head.send_handle)
@@ -106,6 +107,7 @@ int sk_rendezvous_stream(sk_endpoint *ep, sk_send_req *s)
 {
     size_t most = s->peer->lane->max_packet - sk_packet_header_size(SK_PACKET_DATA);
     struct iovec part[SK_MAX_IOV];
+    SK_ASSERT(s->state == SK_SEND_STREAMING && s->sent <= s->wanted);
     while (s->sent < s->wanted) {
         uint64_t rest = s->wanted - s->sent;
         size_t len = rest < most ? rest : most;
@@ -319,6 +321,7 @@ void sk_rendezvous_data(sk_endpoint *ep, sk_peer *p, const sk_packet *head, cons
 
 void sk_rendezvous_read(sk_endpoint *ep, sk_recv_req *r, int status)
 {
+    SK_ASSERT(r->reading && r->received + r->chunk <= r->total);
     r->reading = false;
     if (status == -EPERM) {
         send_cts(ep, r);
