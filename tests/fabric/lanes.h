@@ -10,8 +10,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "fabric/proto/address.h"
 #include "fabric/lane/lane.h"
+#include "fabric/proto/address.h"
 #include "tap.h"
 
 enum { MAX_RANKS = 20, STEPS = 16 };

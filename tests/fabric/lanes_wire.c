@@ -45,8 +45,10 @@ static void heads_are_short_and_read_back(void)
 {
     sk_packet head;
     size_t paid;
-    CHECK(sk_packet_header_size(SK_PACKET_EAGER) <= 40 && sk_packet_header_size(SK_PACKET_CREDIT) <= 16);
-    CHECK(sk_packet_header_size(SK_PACKET_LAST) == 0 && sk_packet_header_size((sk_packet_type)-1) == 0);
+    CHECK(sk_packet_header_size(SK_PACKET_EAGER) <= 40 &&
+          sk_packet_header_size(SK_PACKET_CREDIT) <= 16);
+    CHECK(sk_packet_header_size(SK_PACKET_LAST) == 0 &&
+          sk_packet_header_size((sk_packet_type)-1) == 0);
     for (int t = SK_PACKET_EAGER; t < SK_PACKET_LAST; t++) {
         sk_packet p = good(t);
         CHECK(sk_packet_header_size(t) > 0 && sk_packet_header_size(t) <= sizeof p);
