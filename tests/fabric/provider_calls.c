@@ -175,6 +175,28 @@ static void refusals(party *p)
     spin(p, 2);
 }
 
+/* A queue may be read while an endpoint that is bound to it is not enabled. */
+static void not_enabled(party *p)
+{
+    char c = 1, in = 0;
+    struct fi_cq_tagged_entry e;
+    struct fid_ep *ep;
+    CHECK_OK(fi_endpoint(p->domain, p->info, &ep, NULL));
+    CHECK_OK(fi_ep_bind(ep, &p->cq->fid, FI_TRANSMIT | FI_RECV));
+    CHECK(fi_cq_read(p->cq, NULL, 0) == -FI_EAGAIN);
+    CHECK(fi_enable(ep) == -FI_ENOAV);
+    CHECK(fi_tsend(ep, &c, 1, NULL, p->addr[0], 1, &ctx[0]) == -FI_EOPBADSTATE);
+    CHECK(fi_trecv(ep, &in, 1, NULL, p->addr[0], 1, 0, &ctx[0]) == -FI_EOPBADSTATE);
+    CHECK(fi_cancel(&ep->fid, &ctx[0]) == -FI_ENOENT);
+    CHECK_OK(fi_trecv(p->ep, &in, 1, NULL, p->addr[0], 1, 0, &ctx[1]));
+    CHECK_OK(fi_tinject(p->ep, &c, 1, p->addr[0], 1));
+    wait_entry(p, &e);
+    CHECK(e.op_context == &ctx[1] && in == c);
+    CHECK(fi_close(&p->cq->fid) == -FI_EBUSY);
+    CHECK_OK(fi_close(&ep->fid));
+    spin(p, 2);
+}
+
 static int offered(const struct fi_info *hints)
 {
     struct fi_info *info = NULL;
@@ -264,5 +286,6 @@ int main(void)
              d);
     run_test("addresses_are_looked_up_and_removed", 2, &(terms){.av = FI_AV_TABLE}, vectors, NULL);
     run_test("what_is_not_served_is_refused", 1, NULL, refusals, NULL);
+    run_test("an_endpoint_that_is_not_enabled_stops_nobody", 1, NULL, not_enabled, NULL);
     return tap_end();
 }

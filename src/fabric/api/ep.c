@@ -240,6 +240,7 @@ int sk_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **
     ep->domain = d;
     ep->caps = info->caps;
     ep->queue = info->tx_attr->size;
+    sk_endpoint_init(&ep->proto); /* a bound queue may be read before the endpoint is enabled */
     ep->proto.own_contexts = info->mode & (FI_CONTEXT | FI_CONTEXT2);
     ep->proto.directed = info->caps & FI_DIRECTED_RECV;
     ep->proto.sources = info->caps & FI_SOURCE;

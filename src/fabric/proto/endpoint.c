@@ -75,6 +75,13 @@ static int lanes_open(sk_endpoint *ep)
                : -FI_EIO;
 }
 
+void sk_endpoint_init(sk_endpoint *ep)
+{
+    sk_list_init(&ep->scheduled);
+    sk_list_init(&ep->retry);
+    sk_list_init(&ep->claimed);
+}
+
 int sk_endpoint_open(sk_endpoint *ep)
 {
     int rc = lanes_open(ep);
@@ -83,9 +90,6 @@ int sk_endpoint_open(sk_endpoint *ep)
         lane_close(&ep->core);
         return rc;
     }
-    sk_list_init(&ep->scheduled);
-    sk_list_init(&ep->retry);
-    sk_list_init(&ep->claimed);
     sk_kinds_init(&ep->kinds);
     sk_object_pool_init(&ep->send_pool, sizeof(sk_send_req));
     sk_object_pool_init(&ep->recv_pool, sizeof(sk_recv_req));

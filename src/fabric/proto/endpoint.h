@@ -365,7 +365,9 @@ int sk_tagged_claim(sk_endpoint *ep, const sk_tagged_call *c);
 int sk_tagged_cancel(sk_endpoint *ep, void *context);
 
 /* --- endpoint.c --- */
-/* The caller has set the first part of the object; the rest is zero. */
+/* For an object that is all zero. Progress of an endpoint that is not open does nothing. */
+void sk_endpoint_init(sk_endpoint *ep);
+/* The caller has called sk_endpoint_init and set the first part of the object. */
 int sk_endpoint_open(sk_endpoint *ep);
 /* Operations in progress end without a completion. `contended` as in sk_matching_report. */
 void sk_endpoint_close(sk_endpoint *ep, uint64_t contended);
