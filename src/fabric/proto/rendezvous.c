@@ -323,8 +323,9 @@ void sk_rendezvous_read(sk_endpoint *ep, sk_recv_req *r, int status)
 {
     SK_ASSERT(r->reading && r->received + r->chunk <= r->total);
     r->reading = false;
-    if (status == -EPERM) {
-        send_cts(ep, r);
+    if (status == -EPERM) { /* ask for DATA packets, unless the peer is gone meanwhile */
+        r->readable = false;
+        sk_rendezvous_resume(ep, r);
     } else if (status != 0) {
         recv_finish(ep, r, sk_lane_error(status));
     } else {
