@@ -31,8 +31,8 @@ typedef enum sk_trace_op {
 } sk_trace_op;
 
 /* One operation. `id` is the number of an item: the posts and deliveries of the file are counted
- * from 0, whether they match at once or not. CLAIM and CANCEL name the item they remove. PEEK holds
- * the receive it searches for and has no id. */
+ * from 0, whether they match at once or not. CLAIM and CANCEL name the item they remove. PROBE
+ * holds the receive it searches for and has no id. */
 typedef struct sk_trace_record {
     uint64_t tag, ignore;
     uint32_t source, nranks, call;
