@@ -257,8 +257,8 @@ bool sk_check_call(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
             c->calls--; /* the second run must not discover what the first did not know */
         restore(&r, before);
         int rc2;
-        run_usual(&second, c, run, &rc2);
-        compare(a, c, &r, expected, "the short way");
+        if (run_usual(&second, c, run, &rc2)) /* not if its set-up leaves the call to the host */
+            compare(a, c, &r, expected, "the short way");
         if (host_comparable(a, c)) {
             restore(&r, before);
             sk_comm_barrier(c); /* active collectives may not progress inside the host */
