@@ -64,14 +64,17 @@ static sk_ucp_progress_fn *find_ucp(void)
     return fn;
 }
 
+/* MPICH's own UCX is one of the libraries loaded at start. A libucp that somebody loaded later is not
+ * MPICH's progress. */
 bool sk_host_hook_available(void)
 {
-    return !sk_proc.threads && find_ucp() != NULL;
+    return !sk_proc.threads && dlsym(RTLD_NEXT, "ucp_worker_progress") != NULL;
 }
 
 void sk_host_hook_install(void)
 {
-    sk_proc.hooked = sk_host_hook_available();
+    if (!sk_proc.hooked)
+        sk_proc.hooked = sk_host_hook_available();
 }
 
 void sk_host_hook_remove(void)
