@@ -2,6 +2,7 @@
  */
 #include "provider.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <time.h>
 
@@ -124,6 +125,44 @@ static void closed(party *p)
     collect(p, rc == 0, 0);
 }
 
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    CHECK(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* An endpoint is closed while its message waits for a receive: nothing of it is left open. */
+static void closed_early(party *p)
+{
+    int before = open_files();
+    if (p->rank == 1) {
+        barrier(p);
+        return;
+    }
+    struct fid_ep *ep;
+    struct fid_cq *cq;
+    struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_TAGGED};
+    CHECK_OK(fi_cq_open(p->domain, &attr, &cq, NULL));
+    CHECK_OK(fi_endpoint(p->domain, p->info, &ep, NULL));
+    CHECK_OK(fi_ep_bind(ep, &p->av->fid, 0));
+    CHECK_OK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
+    CHECK_OK(fi_enable(ep));
+    CHECK_OK(fi_tsend(ep, big, LONG, NULL, p->addr[1], 1, &ctx[0]));
+    for (int i = 0; i < MANY; i++) {
+        spin(p, 1);
+        CHECK(fi_cq_read(cq, NULL, 0) == -FI_EAGAIN);
+    }
+    CHECK_OK(fi_close(&ep->fid));
+    CHECK_OK(fi_close(&cq->fid));
+    CHECK(open_files() == before);
+    barrier(p);
+}
+
 int main(void)
 {
     run_test("a_killed_peer_is_told_of", 3, NULL, killed, NULL);
@@ -132,5 +171,6 @@ int main(void)
         run_test("killed_at_work", 2, NULL, killed_at_work, NULL);
     }
     run_test("a_closed_peer_is_gone", 2, NULL, closed, NULL);
+    run_test("an_endpoint_that_is_closed_early_leaves_nothing", 2, NULL, closed_early, NULL);
     return tap_end();
 }

@@ -123,6 +123,27 @@ static void linger(sk_endpoint *ep)
         sk_endpoint_progress(ep);
 }
 
+static void exports_end(const sk_list *list)
+{
+    for (const sk_list *at = list->next; at != list; at = at->next) {
+        sk_send_req *s = SK_LIST_ENTRY(at, sk_send_req, node);
+        if (s->exported)
+            s->peer->lane->ops->unexport(s->peer->lane, s->export_handle);
+        s->exported = false;
+    }
+}
+
+/* Sends that wait for their receivers: a lane cannot close while data is exported on it. */
+static void unexport_all(const sk_endpoint *ep)
+{
+    for (uint32_t i = 0; i < ep->npeers; i++)
+        if (ep->peer[i]) {
+            exports_end(&ep->peer[i]->sends);
+            exports_end(&ep->peer[i]->streams);
+            exports_end(&ep->peer[i]->rts_sent);
+        }
+}
+
 static void queues_free(sk_endpoint *ep)
 {
     sk_match_item *at = NULL, *next;
@@ -175,6 +196,7 @@ void sk_endpoint_close(sk_endpoint *ep, uint64_t contended)
 {
     linger(ep);
     sk_matching_report(ep, contended);
+    unexport_all(ep);
     lane_close(&ep->shm);
     lane_close(&ep->core);
     queues_free(ep);
