@@ -1,5 +1,5 @@
 /* cache.c: plans are built once and kept; a small cache evicts and still gives right results.
- * SKEIN_CACHE and SKEIN_ALLREDUCE are set by the script that runs it. */
+ * SKEIN_CACHE, SKEIN_ALLREDUCE and SKEIN_CHECK are set by the script that runs it. */
 #include "testlib.h"
 
 #include <stdlib.h>
@@ -78,15 +78,49 @@ static void off_goes_to_the_host(void)
     CHECK(counter("plans_built") == built, "a call for the host built a plan");
 }
 
+/* Between the two runs of a call that SKEIN_CHECK makes, a set-up may move it to the host. */
+static void check_with_sizes_that_change(void)
+{
+    enum { CALLS = 20, SMALL = 8, LARGE = 1 << 15, MOST = 16 };
+    test_watch(60, "neighbourhoods whose blocks grow and shrink");
+    int p = test_size(), me = test_rank(), n = 0, ranks[MOST], counts[MOST], displs[MOST];
+    char *in = must_alloc(LARGE), *out = must_alloc((size_t)LARGE * MOST);
+    for (int i = 0; i < p && n < MOST; i++)
+        if (i != me)
+            ranks[n++] = i;
+    MPI_Comm graph;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, ranks, ranks, n, ranks, ranks, MPI_INFO_NULL,
+                                   0, &graph);
+    for (int call = 1; call <= CALLS; call++) {
+        int bytes = call % 8 < 4 ? SMALL : LARGE, bad = 0;
+        memset(in, me + call, (size_t)bytes);
+        memset(out, 0, (size_t)LARGE * MOST);
+        for (int i = 0; i < n; i++) {
+            counts[i] = bytes;
+            displs[i] = i * bytes;
+        }
+        MPI_Neighbor_allgatherv(in, bytes, MPI_CHAR, out, counts, displs, MPI_CHAR, graph);
+        for (int i = 0; i < n * bytes; i++)
+            bad += out[i] != (char)(ranks[i / bytes] + call);
+        CHECK(bad == 0, "call %d has %d wrong bytes", call, bad);
+    }
+    MPI_Comm_free(&graph);
+    free(in);
+    free(out);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "cache");
     long long v;
     const char *size = getenv("SKEIN_CACHE"), *how = getenv("SKEIN_ALLREDUCE");
+    const char *check = getenv("SKEIN_CHECK");
     if (!test_counter("plans_built", &v))
         test_skip("no library with counters is loaded");
     else if (test_size() < 2)
         test_skip("a single rank");
+    else if (check != NULL && strcmp(check, "on") == 0)
+        check_with_sizes_that_change();
     else if (how != NULL && strcmp(how, "off") == 0)
         off_goes_to_the_host();
     else if (size != NULL && atoi(size) <= 4)

@@ -224,6 +224,7 @@ flavour_tests() { # flavour
         run 150 $f 3 SKEIN_CHECK=on -- random "$seed" 40
         run 150 $f 2 SKEIN_CHECK=on SKEIN_FIND=0 -- random "$seed" 40
         run 100 $f 3 SKEIN_CHECK=on -- neighbors "$seed" 3
+        run 100 $f 8 SKEIN_CHECK=on SKEIN_SHM=0 'SKEIN_MACHINE=node:4 core:2' -- cache
     fi
     if wanted threads; then
         for n in 2 3; do run 250 $f $n -- threads "$seed" 80; done
