@@ -6,26 +6,14 @@
 
 #include "base/assert.h"
 #include "shm/cma.h"
+#include "shm/tuning.h"
 
 enum {
     LINE = 64,
-    CHUNKS = 16,          /* of a pool */
-    HOT = 4,              /* the first of them: while the receivers keep pace only these are used,
-                           * and they stay in a cache */
-    CHUNK_MAX = 32 << 10, /* most bytes of one, so that copies in and out overlap */
-    BURST = 8,            /* chunks for one rank before the next rank gets one: fewer wake-ups */
-    ENTRIES = 32,         /* of a fifo; more than there are chunks and exported messages */
-    EXPORTED = 255,       /* an entry that is no chunk: the message is to be read in place */
+    ENTRIES = 32,   /* of a fifo; more than there are chunks and exported messages */
+    EXPORTED = 255, /* an entry that is no chunk: the message is to be read in place */
 };
-
-/* When a message is read in place. The message must be worth a system call. And the rank must send
- * so much at a time that two copies, each through all caches, take longer than one; where waking a
- * rank takes long and nothing is received, less is enough. */
-enum {
-    EXPORT_MIN = 128 << 10,              /* bytes of the message */
-    EXPORT_TOTAL = 24 << 20,             /* bytes of all messages that the rank sends */
-    EXPORT_TOTAL_SLOW = 15 * EXPORT_MIN, /* the same when waking is slow */
-};
+_Static_assert((int)ENTRIES > SK_FIFO_CHUNKS + 1, "a chunk and an exported message have entries");
 
 /* ---- in shared memory ---- */
 
@@ -77,7 +65,7 @@ struct sk_fifos {
     struct {
         int local_rank;
         uint64_t emptied; /* the chunk is free when the fifo to that rank has emptied so many */
-    } use[CHUNKS];
+    } use[SK_FIFO_CHUNKS];
     int64_t sending; /* bytes of all messages that are being sent */
     bool receiving;
     bool cma, ok;
@@ -88,12 +76,12 @@ struct sk_fifos {
 
 static int64_t chunk_bytes(int64_t max_chunk)
 {
-    return max_chunk < CHUNK_MAX ? max_chunk : CHUNK_MAX;
+    return max_chunk < SK_FIFO_CHUNK ? max_chunk : SK_FIFO_CHUNK;
 }
 
 static size_t pool_bytes(int64_t max_chunk)
 {
-    return CHUNKS * (sizeof(fifo_chunk) + (size_t)chunk_bytes(max_chunk));
+    return SK_FIFO_CHUNKS * (sizeof(fifo_chunk) + (size_t)chunk_bytes(max_chunk));
 }
 
 size_t sk_fifos_bytes(int n, int64_t max_chunk)
@@ -117,7 +105,7 @@ sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk)
     x->pools = (char *)(x->fifos + ranks * ranks);
     x->busy = (int *)(x->peer + ranks);
     x->unrung = x->busy + ranks;
-    x->next[1] = HOT;
+    x->next[1] = SK_FIFO_HOT_CHUNKS;
     x->ok = true;
     return x;
 }
@@ -139,8 +127,8 @@ static fifo *fifo_of(const sk_fifos *x, int from, int to)
 
 static fifo_chunk *chunk_of(const sk_fifos *x, int local_rank, uint32_t which)
 {
-    SK_ASSERT(which < CHUNKS);
-    return (fifo_chunk *)(x->pools + ((int64_t)local_rank * CHUNKS + which) * x->stride);
+    SK_ASSERT(which < SK_FIFO_CHUNKS);
+    return (fifo_chunk *)(x->pools + ((int64_t)local_rank * SK_FIFO_CHUNKS + which) * x->stride);
 }
 
 /* ---- doorbells ---- */
@@ -185,7 +173,8 @@ static bool is_free(const sk_fifos *x, uint32_t which)
 static bool next_chunk(sk_fifos *x, uint32_t *which)
 {
     bool cold = !is_free(x, x->next[0]);
-    uint32_t first = cold ? HOT : 0, end = cold ? CHUNKS : HOT, at = x->next[cold];
+    uint32_t first = cold ? SK_FIFO_HOT_CHUNKS : 0,
+             end = cold ? SK_FIFO_CHUNKS : SK_FIFO_HOT_CHUNKS, at = x->next[cold];
     if (cold && !is_free(x, at))
         return false;
     x->next[cold] = at + 1 == end ? first : at + 1;
@@ -219,8 +208,8 @@ static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiti
 static bool worth_export(const sk_fifos *x, const fifo_message *m, const sk_waiting *waiting)
 {
     bool slow = waiting->mode >= SK_WAIT_MIXED && !x->receiving;
-    return x->cma && m->left >= EXPORT_MIN &&
-           x->sending >= (slow ? EXPORT_TOTAL_SLOW : EXPORT_TOTAL);
+    return x->cma && m->left >= SK_FIFO_EXPORT_MIN &&
+           x->sending >= (slow ? SK_FIFO_EXPORT_TOTAL_SLOW : SK_FIFO_EXPORT_TOTAL);
 }
 
 /* Fill a chunk for this rank; false: not now. */
@@ -309,7 +298,7 @@ static bool move_some(sk_fifos *x, const sk_waiting *waiting)
     for (int i = 0; i < x->nbusy;) {
         int local_rank = x->busy[i];
         fifo_peer *p = &x->peer[local_rank];
-        for (int k = 0; k < BURST && fill(x, local_rank, waiting); k++)
+        for (int k = 0; k < SK_FIFO_BURST && fill(x, local_rank, waiting); k++)
             moved = true;
         while (empty(x, local_rank, waiting))
             moved = true;
@@ -327,7 +316,7 @@ static bool move_some(sk_fifos *x, const sk_waiting *waiting)
 static bool peer_needs_core(const sk_fifos *x)
 {
     const fifo_peer *p = &x->peer[x->busy[0]];
-    return (x->nbusy == 1 && p->in.left < 4 * EXPORT_MIN) || p->out.exported;
+    return (x->nbusy == 1 && p->in.left < SK_FIFO_LEAVE_CORE) || p->out.exported;
 }
 
 /* The doorbell is read before the fifos: what happens later rings it once more. */

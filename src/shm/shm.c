@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "shm/epochs.h"
+#include "shm/tuning.h"
 
 /* ---- layout: head, rings of slots, fifos ---- */
 
@@ -168,11 +169,10 @@ static void await_released(sk_shm *shm, uint64_t epochs)
  * have emptied the one before it. */
 void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now)
 {
-    enum { MANY = 64 };
     sk_flag *flag = slowest(shm, after);
     if (!flag)
         return;
-    if (now - after < MANY) {
+    if (now - after < SK_SHM_MANY_SLOTS) {
         await_released(shm, after);
         return;
     }

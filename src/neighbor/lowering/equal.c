@@ -4,6 +4,7 @@
  * node is put into shared memory, and copied from there directly to the user's edges, unless it is
  * forwarded. */
 #include "neighbor/lowering/lowering.h"
+#include "neighbor/tuning.h"
 
 /* ---- bundles through shared memory ----
  *
@@ -16,14 +17,12 @@
  * All local ranks must append the same epochs. So this is for calls whose block size all ranks know: not
  * for the v and w forms, nor where some rank has no neighbours. */
 
-enum { MAX_STAGES = 48 }; /* wires support a few more epochs at once */
-
 /* Bytes of a slot; 0: the bundles do not fit. The same on all ranks of the node. */
 static int64_t slot_bytes_for(sk_lowering *t, const sk_load *load, int local_ranks)
 {
     int64_t most_bytes = t->c->slot_bytes,
             most = t->gather ? load->max_intra_allgather_blocks : load->max_intra_alltoall_blocks;
-    if (most == 0 || load->stages > MAX_STAGES)
+    if (most == 0 || load->stages > SK_NEIGHBOR_SLOT_STAGES)
         return 0;
     t->intra.by_source = t->gather && t->block <= most_bytes / t->c->nranks;
     if (t->intra.by_source)

@@ -22,6 +22,7 @@
 #include "coll/phase/blocks.h"
 #include "coll/phase/intra.h"
 #include "neighbor/lowering/lowering.h"
+#include "neighbor/tuning.h"
 
 /* How the blocks are laid out in a slot. */
 typedef struct slot_layout {
@@ -235,14 +236,6 @@ static void exchange(sk_sched *s, const sk_call *c, slot_layout slot, bool expor
 
 /* ---- the algorithms ---- */
 
-enum {
-    BLOCK_ALIGN = 64,
-    ALLGATHER_SLOT = 128 << 10, /* bytes of a slot, where sizes are not known */
-    SOME_NEIGHBOURS = 6,        /* from this degree on ranks run in step */
-    MANY_NEIGHBOURS = 12,       /* from this degree on the common slot pays */
-    LONG_BLOCK = 32 << 10,      /* alltoall, sizes not known: longer blocks are exported */
-};
-
 static int64_t min_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -263,9 +256,11 @@ static int64_t count_blocks(const sk_call *c)
 static int64_t agreed_slot_bytes(const sk_call *c, int64_t n)
 {
     if (sk_neighbor_gathers(c))
-        return min_of(c->slot_bytes, ALLGATHER_SLOT);
-    int64_t each = min_of(c->neighborhood->typical, LONG_BLOCK / 4) * 4;
-    each = each < BLOCK_ALIGN ? BLOCK_ALIGN : each;
+        return min_of(c->slot_bytes, SK_NEIGHBOR_ALLGATHER_SLOT);
+    int64_t each =
+        min_of(c->neighborhood->typical, SK_NEIGHBOR_ALLTOALL_BLOCK / SK_NEIGHBOR_TYPICAL_TIMES) *
+        SK_NEIGHBOR_TYPICAL_TIMES;
+    each = each < SK_NEIGHBOR_BLOCK_ALIGN ? SK_NEIGHBOR_BLOCK_ALIGN : each;
     return each > c->slot_bytes / n ? c->slot_bytes : each * n;
 }
 
@@ -275,7 +270,7 @@ static slot_layout layout_for(const sk_call *c, bool export)
     slot_layout p = {.n = count_blocks(c)};
     if (sk_neighbor_sized(c)) {
         p.slot_bytes = agreed_slot_bytes(c, p.n);
-        p.block_bytes = p.slot_bytes / p.n / BLOCK_ALIGN * BLOCK_ALIGN;
+        p.block_bytes = p.slot_bytes / p.n / SK_NEIGHBOR_BLOCK_ALIGN * SK_NEIGHBOR_BLOCK_ALIGN;
     } else {
         p.block_bytes = export || block > c->slot_bytes / p.n ? SK_EXPORT_BYTES : block;
         p.slot_bytes = c->neighborhood->graph->nin + c->neighborhood->graph->nout
@@ -291,7 +286,7 @@ static bool on_one_node(const sk_call *c)
 {
     const sk_machine *m = sk_neighborhood_of(c)->machine;
     return m && m->nnodes == 1 && sk_neighborhood_of(c)->parallel > 0 &&
-           c->slot_bytes / count_blocks(c) >= BLOCK_ALIGN;
+           c->slot_bytes / count_blocks(c) >= SK_NEIGHBOR_BLOCK_ALIGN;
 }
 
 static bool fits_shm(const sk_call *c)
@@ -318,16 +313,17 @@ static int64_t max_degree(const sk_call *c)
 static int64_t scratch_single_copy(const sk_call *c)
 {
     int64_t edges = 1 + max_degree(c) * sk_neighborhood_of(c)->parallel, block = sk_call_bytes(c);
-    bool huge = block > INT64_MAX - BLOCK_ALIGN;
-    return sizes_known(c) && block ? sk_scratch_bytes(edges, huge ? block : block + BLOCK_ALIGN)
-                                   : 0;
+    bool huge = block > INT64_MAX - SK_NEIGHBOR_BLOCK_ALIGN;
+    return sizes_known(c) && block
+               ? sk_scratch_bytes(edges, huge ? block : block + SK_NEIGHBOR_BLOCK_ALIGN)
+               : 0;
 }
 
 /* In the common slot short blocks share cache lines, and blocks of consecutive ranks are one copy. That
  * pays with many neighbours, since a rank waits for all ranks of the node. */
 static bool use_common_slot(const sk_call *c)
 {
-    return sk_neighbor_gathers(c) && sizes_known(c) && max_degree(c) >= MANY_NEIGHBOURS &&
+    return sk_neighbor_gathers(c) && sizes_known(c) && max_degree(c) >= SK_NEIGHBOR_COMMON_SLOT &&
            sk_call_bytes(c) > 0 && sk_intra_use_common(c, c->nranks * sk_call_bytes(c));
 }
 
@@ -335,7 +331,7 @@ static void build_shm(sk_sched *s, const sk_call *c)
 {
     slot_layout slot = layout_for(c, false);
     slot.common = use_common_slot(c);
-    slot.in_step = max_degree(c) >= SOME_NEIGHBOURS; /* else some ranks wait for few others */
+    slot.in_step = max_degree(c) >= SK_NEIGHBOR_IN_STEP; /* else some ranks wait for few others */
     if (slot.common)
         slot.slot_bytes = c->nranks * slot.block_bytes;
     exchange(s, c, slot, false);
