@@ -48,14 +48,14 @@ static sk_span feed(const pair_swap *w, int i)
 
 static void take_part(const pair_swap *w)
 {
-    int n = w->n, me = w->me, local_rank = me ^ 1;
+    int n = w->n, me = w->me, partner = me ^ 1;
     bool feeds = n < w->p && me == n - 1;
 
     if (feeds)
         sk_recv(w->s, sk_parts_range(w->parts, n, w->p), n);
     sk_fence(w->s);
-    sk_send(w->s, block(w, me), local_rank);
-    sk_recv(w->s, block(w, local_rank), local_rank);
+    sk_send(w->s, block(w, me), partner);
+    sk_recv(w->s, block(w, partner), partner);
     for (int i = 1; i < n / 2; i++) {
         int peer = me % 2 == i % 2 ? (me + 1) % n : (me + n - 1) % n;
         sk_fence(w->s);

@@ -36,23 +36,23 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c);
     sk_span result = sk_recv_elems(c, 0, n);
     sk_fold f = sk_fold_of(c, -1);
-    int member = sk_fold_member(&f, c->rank), local_rank = sk_fold_partner(&f, c->rank);
+    int member = sk_fold_member(&f, c->rank), partner = sk_fold_partner(&f, c->rank);
 
     sk_acc a = sk_acc_new(c, 0, n, result);
     a.ordered = true;
     if (!a.own) /* start in the buffer from which the last move leads to the result */
-        a.next = moves(&f, member, local_rank >= 0) % 2;
+        a.next = moves(&f, member, partner >= 0) % 2;
     sk_fold_in(s, &f, &a);
     if (member < 0) {
-        sk_recv(s, result, local_rank);
+        sk_recv(s, result, partner);
         return;
     }
     for (int bit = 1; bit < f.q; bit *= 2)
         exchange(s, &a, sk_fold_rank(&f, member ^ bit), !(member & bit));
     sk_copy(s, a.at, result);
     sk_fence(s);
-    if (local_rank >= 0)
-        sk_send(s, result, local_rank);
+    if (partner >= 0)
+        sk_send(s, result, partner);
 }
 
 static int64_t scratch(const sk_call *c)

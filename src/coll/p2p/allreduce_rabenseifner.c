@@ -14,16 +14,16 @@ static void build(sk_sched *s, const sk_call *c)
     sk_span result = sk_recv_elems(c, 0, n);
     sk_acc a = sk_acc_new(c, 0, n, result);
     sk_fold f = sk_fold_of(c, -1);
-    int local_rank = sk_fold_partner(&f, c->rank);
+    int partner = sk_fold_partner(&f, c->rank);
 
     sk_fold_in(s, &f, &a);
     sk_halve_and_join(s, &f, &a, -1);
-    if (local_rank < 0)
+    if (partner < 0)
         return;
     if (sk_fold_member(&f, c->rank) < 0)
-        sk_recv(s, result, local_rank);
+        sk_recv(s, result, partner);
     else
-        sk_send(s, result, local_rank);
+        sk_send(s, result, partner);
 }
 
 static int64_t scratch(const sk_call *c)

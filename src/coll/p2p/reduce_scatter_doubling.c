@@ -30,13 +30,13 @@ static stretch needed(const sk_call *c, const sk_fold *f, int member, int period
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_fold f = sk_fold_of(c, -1);
-    int me = c->rank, member = sk_fold_member(&f, me), local_rank = sk_fold_partner(&f, me);
+    int me = c->rank, member = sk_fold_member(&f, me), partner = sk_fold_partner(&f, me);
     sk_span result = sk_recv_elems(c, 0, sk_block_count(c, me));
     sk_acc a = sk_acc_blocks(s, c);
 
     sk_fold_in(s, &f, &a);
     if (member < 0) {
-        sk_recv(s, result, local_rank);
+        sk_recv(s, result, partner);
         return;
     }
     for (int bit = 1; bit < f.q; bit *= 2) {
@@ -52,10 +52,9 @@ static void build(sk_sched *s, const sk_call *c)
         sk_fence(s);
     }
     sk_copy(s, sk_elems_cut(c, a.at, sk_block_first(c, me), sk_block_count(c, me)), result);
-    if (local_rank >= 0)
-        sk_send(s,
-                sk_elems_cut(c, a.at, sk_block_first(c, local_rank), sk_block_count(c, local_rank)),
-                local_rank);
+    if (partner >= 0)
+        sk_send(s, sk_elems_cut(c, a.at, sk_block_first(c, partner), sk_block_count(c, partner)),
+                partner);
 }
 
 static int64_t scratch(const sk_call *c)

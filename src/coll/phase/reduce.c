@@ -185,16 +185,16 @@ void sk_fold_flow(sk_flow *w, const sk_fold *f, int messages, int64_t bytes)
 
 void sk_fold_in(sk_sched *s, const sk_fold *f, sk_acc *a)
 {
-    int me = a->c->rank, local_rank = sk_fold_partner(f, me);
-    if (local_rank < 0)
+    int me = a->c->rank, partner = sk_fold_partner(f, me);
+    if (partner < 0)
         return;
     if (sk_fold_member(f, me) < 0) {
-        sk_send(s, a->at, local_rank);
+        sk_send(s, a->at, partner);
     } else {
-        sk_acc_ready(s, a, 0, a->n, me < local_rank);
-        sk_recv(s, sk_acc_in(s, a), local_rank);
+        sk_acc_ready(s, a, 0, a->n, me < partner);
+        sk_recv(s, sk_acc_in(s, a), partner);
         sk_fence(s);
-        sk_acc_add(s, a, 0, a->n, me < local_rank);
+        sk_acc_add(s, a, 0, a->n, me < partner);
     }
     sk_fence(s);
 }
