@@ -10,7 +10,8 @@ sk_status sk_read_integer(const char *text, bool sized, int64_t lo, int64_t hi, 
     char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
-    const char *unit = sized && *end ? strchr(units, *end & ~0x20) : NULL;
+    char suffix = (char)(*end & ~0x20); /* upper case; of a blank, nothing */
+    const char *unit = sized && suffix ? strchr(units, suffix) : NULL;
     int64_t factor = unit ? (int64_t)1 << 10 * (unit - units + 1) : 1;
     if (end == text || end[unit != NULL])
         return SK_BADARG;

@@ -210,6 +210,7 @@ static void numbers_are_read_to_their_end(void **state)
     assert_int_equal(n, 0);
     n = 7;
     assert_false(sk_read_number("2KB", true, &n));
+    assert_false(sk_read_number("2 ", true, &n)); /* a blank is no unit */
     assert_false(sk_read_number("2K", false, &n));
     assert_false(sk_read_number("", true, &n));
     assert_false(sk_read_number("K", true, &n));

@@ -76,9 +76,9 @@ static int start_locked(void)
     if (sk_select_new(environ, &sk_proc.select, err, sizeof err) != SK_OK)
         refuse(err);
     const sk_settings *set = sk_select_settings(sk_proc.select);
-    print_notes(set);
     if (!sk_settings_bool(set, SK_SET_ENABLE))
         return SK_PROC_OFF;
+    print_notes(set);
     sk_proc.report = sk_report_new();
     if (!sk_proc.report)
         refuse("out of memory");
