@@ -66,6 +66,17 @@ int64_t sk_inproc_messages(const sk_inproc *l);
 
 /* Of `len` data bytes laid out as `t` says, the contiguous bytes from byte k on: their offset from
  * the address of the first element, and their number. */
-int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *offset);
+static inline int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *offset)
+{
+    if (t->contig) {
+        *offset = k;
+        return len - k;
+    }
+    int64_t half = (t->size + 1) / 2, elem = k / t->size, in = k % t->size;
+    int64_t at = elem * t->extent + t->true_lb + in;
+    int64_t run = in < half ? half - in : t->size - in;
+    *offset = in < half ? at : at + t->true_extent - t->size;
+    return run < len - k ? run : len - k;
+}
 
 #endif

@@ -7,19 +7,6 @@
 
 #include "lab/inproc/inproc_inner.h"
 
-int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len, int64_t *offset)
-{
-    if (t->contig) {
-        *offset = k;
-        return len - k;
-    }
-    int64_t half = (t->size + 1) / 2, elem = k / t->size, in = k % t->size;
-    int64_t at = elem * t->extent + t->true_lb + in;
-    int64_t run = in < half ? half - in : t->size - in;
-    *offset = in < half ? at : at + t->true_extent - t->size;
-    return run < len - k ? run : len - k;
-}
-
 static void move(const sk_inproc *l, void *to, const void *from, int64_t n)
 {
     if (l->hooks.move)

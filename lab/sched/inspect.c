@@ -200,6 +200,7 @@ typedef struct touch {
 typedef struct touches {
     touch *at;
     size_t n, cap;
+    bool whole; /* spans are added with their holes, as long as their elements are disjoint */
     bool failed;
 } touches;
 
@@ -226,7 +227,7 @@ static void add(touches *t, touch x)
     t->at[t->n++] = x;
 }
 
-/* Element by element: a step does not touch the holes of a type. */
+/* Element by element, as a step does not touch the holes of a type; or the whole span. */
 static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint32_t step,
                      bool write)
 {
@@ -237,7 +238,13 @@ static void add_span(touches *t, const struct sk_sched_view *v, sk_span s, uint3
         add(t, (touch){s.off, s.off + s.len, s.buf, step, write, false});
         return;
     }
-    for (int64_t i = 0; i < s.len / ty->size; i++) {
+    int64_t n = s.len / ty->size, stride = ty->extent < 0 ? -ty->extent : ty->extent, lo, hi;
+    if (t->whole && stride >= ty->true_extent) {
+        sk_type_bounds(ty, n, &lo, &hi);
+        add(t, (touch){s.off + lo, s.off + hi, s.buf, step, write, false});
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
         int64_t at = s.off + i * ty->extent + ty->true_lb;
         add(t, (touch){at, at + ty->true_extent, s.buf, step, write, false});
     }
@@ -286,7 +293,11 @@ static int by_offset(const void *pa, const void *pb)
  * conflict. */
 static const touch *clash(touches *t, const touch **other)
 {
-    qsort(t->at, t->n, sizeof *t->at, by_offset);
+    size_t sorted = 1;
+    while (sorted < t->n && by_offset(&t->at[sorted - 1], &t->at[sorted]) <= 0)
+        sorted++;
+    if (sorted < t->n)
+        qsort(t->at, t->n, sizeof *t->at, by_offset);
     const touch *far[2] = {NULL, NULL}; /* furthest read, furthest write */
     for (size_t i = 0; i < t->n; i++) {
         const touch *x = &t->at[i];
@@ -363,9 +374,14 @@ bool sk_sched_disjoint(const sk_sched *s, char *why, size_t size)
     bool ok = true;
     for (uint32_t r = 0; r < v->nrounds && ok; r++) {
         const sk_round *rd = &v->rounds[r];
-        add_round(&t, v, rd, &exported);
+        const touch *other = NULL, *x = NULL;
+        /* Whole spans are few. Only where they overlap, elements decide. */
+        for (int exact = 0; exact < 2 && (!exact || x); exact++) {
+            t.whole = !exact;
+            add_round(&t, v, rd, &exported);
+            x = t.n ? clash(&t, &other) : NULL;
+        }
         leave_round(&exported, v, rd);
-        const touch *other = NULL, *x = t.n ? clash(&t, &other) : NULL;
         if (x) {
             snprintf(why, size, "round %u: steps %d and %d both touch buffer %u at byte %lld", r,
                      (int)(other->step - rd->first), (int)(x->step - rd->first), x->buf,

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "mutate.h"
+#include "tap.h"
 #include "trail.h"
 #include "wrong_algos.h"
 
@@ -34,7 +35,7 @@ static void try_mutant(world *w, const sk_algo *a, const scene *sc, sk_sched *co
     } else {
         kase_print(&sc->k, what, sizeof what);
         if (t->missed++ < 10)
-            printf("  FAIL %s %s: %s at rank %d step %u %s %s\n", a->name, what, mutation_name[m],
+            printf("# FAIL %s %s: %s at rank %d step %u %s %s\n", a->name, what, mutation_name[m],
                    rank, step, right ? "survives" : "is refused:", why);
     }
     scheds_free(mutant, sc->k.p);
@@ -90,7 +91,7 @@ static void try_case(world *w, const sk_algo *a, const kase *k, tally *t)
             w->trail = NULL;
             try_mutants(w, a, sc, scheds, tr, t);
         } else {
-            printf("  FAIL %s cannot run: %s\n", a->name, scheds ? sk_inproc_why(w->local) : why);
+            printf("# FAIL %s cannot run: %s\n", a->name, scheds ? sk_inproc_why(w->local) : why);
             t->missed++;
         }
         w->trail = NULL;
@@ -200,62 +201,54 @@ static void try_algo(world *w, const sk_algo *a, tally *t)
         try_machines(w, a, t);
 }
 
-static bool try_wrong(world *w, const wrong_algo *x, const sk_machine *m)
+static void try_wrong(world *w, const wrong_algo *x, const sk_machine *m)
 {
     char why[256] = "";
     kase k = x->k;
     k.machine = m;
     bool bitten = check_algo(w, &x->algo, &k, why, sizeof why) == WRONG && strstr(why, x->why);
-    printf("%-45s %s\n", x->algo.name, bitten ? why : "");
     if (!bitten)
-        printf("  FAIL %s: wanted \"%s\", got \"%s\"\n", x->algo.name, x->why, why);
-    return bitten;
+        printf("# wanted \"%s\", got \"%s\"\n", x->why, why);
+    tap_ok(bitten, "wrong algorithm caught: %s: %s", x->algo.name, x->why);
 }
 
-static long try_wrong_algos(world *w, long *caught)
+static void try_wrong_algos(world *w)
 {
-    long tried = 0, bitten = 0;
-    for (const wrong_algo *x = wrong_algos; x->algo.name; x++, tried++)
-        bitten += try_wrong(w, x, NULL);
-    for (const wrong_shared *x = wrong_shareds; x->on; x++, tried++) {
+    for (const wrong_algo *x = wrong_algos; x->algo.name; x++)
+        try_wrong(w, x, NULL);
+    for (const wrong_shared *x = wrong_shareds; x->on; x++) {
         char err[256];
         sk_machine *m = NULL;
         if (sk_machine_parse(x->on, x->wrong.k.p, &m, err, sizeof err) != SK_OK)
             abort();
-        bitten += try_wrong(w, &x->wrong, m);
+        try_wrong(w, &x->wrong, m);
         sk_machine_free(m);
     }
-    *caught += bitten;
-    return tried - bitten;
 }
 
 int main(int argc, char **argv)
 {
     const char *coll = argc > 1 ? argv[1] : NULL, *name = argc > 2 ? argv[2] : NULL;
     world *w = world_new();
-    long caught = 0, missed = 0, kinds[MUT_COUNT] = {0};
-    for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
+    long kinds[MUT_COUNT] = {0};
+    if (!w)
+        abort();
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
         tally t = {0};
         if ((coll && strcmp(coll, sk_coll_name((*a)->coll)) != 0) ||
             (name && strcmp(name, (*a)->name) != 0))
             continue;
         (sk_coll_neighbor((*a)->coll) ? try_neighbors : try_algo)(w, *a, &t);
-        printf("%-20s %-17s", sk_coll_name((*a)->coll), (*a)->name);
         long all = caught_by(&t);
         for (int m = 0; m < MUT_COUNT; m++)
             kinds[m] += t.caught[m];
-        printf("%6ld mutants caught, %ld missed\n", all, t.missed);
-        fflush(stdout);
-        caught += all;
-        missed += t.missed + (all == 0);
+        tap_ok(all > 0 && t.missed == 0, "%s %s: %ld mutants caught, %ld missed",
+               sk_coll_name((*a)->coll), (*a)->name, all, t.missed);
     }
-    for (int m = 0; m < MUT_COUNT; m++) {
-        printf("%-20s %6ld %s\n", mutation_name[m], kinds[m],
+    for (int m = 0; m < MUT_COUNT; m++)
+        tap_ok(kinds[m] > 0 || coll, "%s: %ld mutants %s", mutation_name[m], kinds[m],
                is_control((mutation)m) ? "found right, as they are" : "caught");
-        missed += kinds[m] == 0 && !coll;
-    }
-    missed += w ? try_wrong_algos(w, &caught) : 1;
+    try_wrong_algos(w);
     world_free(w);
-    printf("%ld passed, %ld failed\n", caught, missed);
-    return missed || !caught;
+    return tap_end();
 }

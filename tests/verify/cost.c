@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "coll/claim.h"
+#include "tap.h"
 
 enum { BLOCK = 24, LONG_BLOCK = 8000, NODE_SLOT = 512 << 10, NODES_SLOT = 64 << 10 };
 enum { LONG_VECTOR = 150 * 1000 }; /* on several nodes */
@@ -186,7 +187,7 @@ static void fail(cost_check *f, int rank, const char *what, int64_t got, int64_t
     char text[256];
     f->failed++;
     kase_print(&f->k, text, sizeof text);
-    printf("  FAIL %s %s rank %d: %s %lld, claimed %lld\n", f->algo->name, text, rank, what,
+    printf("# FAIL %s %s rank %d: %s %lld, claimed %lld\n", f->algo->name, text, rank, what,
            (long long)got, (long long)want);
 }
 
@@ -431,23 +432,16 @@ static void check_claim(cost_check *f)
 
 int main(void)
 {
-    long checks = 0, failed = 0;
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
         cost_check f = {.algo = *a};
         if (sk_coll_neighbor((*a)->coll))
             continue;
         if ((*a)->claim)
             check_claim(&f);
-        if (f.checks == 0) {
-            printf("  FAIL %s %s: no claim, or nothing to count\n", sk_coll_name((*a)->coll),
-                   (*a)->name);
-            f.failed++;
-        }
-        printf("%-20s %-17s %7ld values right, %ld wrong\n", sk_coll_name((*a)->coll), (*a)->name,
-               f.checks - f.failed, f.failed);
-        checks += f.checks - f.failed;
-        failed += f.failed;
+        if (f.checks == 0)
+            printf("# no claim, or nothing to count\n");
+        tap_ok(f.checks > 0 && f.failed == 0, "%s %s: %ld values right, %ld wrong",
+               sk_coll_name((*a)->coll), (*a)->name, f.checks - f.failed, f.failed);
     }
-    printf("%ld passed, %ld failed\n", checks, failed);
-    return failed || !checks;
+    return tap_end();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "tap.h"
 
 enum { BLOCK = 24, ROOM = 1 << 16 };
 
@@ -21,7 +22,7 @@ static void equal(facts *f, const char *what, int64_t got, int64_t want)
     if (got == want)
         return;
     f->failed++;
-    printf("  FAIL %s %s %s p=%d rank %d: %s %lld, wanted %lld\n", sk_coll_name(f->algo->coll),
+    printf("# FAIL %s %s %s p=%d rank %d: %s %lld, wanted %lld\n", sk_coll_name(f->algo->coll),
            f->algo->name, graph_kind_name(f->h->kind), f->h->p, f->call->rank, what, (long long)got,
            (long long)want);
 }
@@ -195,7 +196,6 @@ int main(void)
     while (sk_algos()[algos])
         algos++;
     facts *f = calloc(algos, sizeof *f);
-    long checks = 0, failed = 0;
     if (!f)
         abort();
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
@@ -216,12 +216,10 @@ int main(void)
     for (size_t i = 0; i < algos; i++) {
         if (!f[i].algo)
             continue;
-        printf("%-20s %-17s %7ld values right, %ld wrong\n", sk_coll_name(f[i].algo->coll),
-               f[i].algo->name, f[i].checks - f[i].failed, f[i].failed);
-        checks += f[i].checks - f[i].failed;
-        failed += f[i].failed + (f[i].checks == 0);
+        tap_ok(f[i].checks > 0 && f[i].failed == 0, "%s %s: %ld values right, %ld wrong",
+               sk_coll_name(f[i].algo->coll), f[i].algo->name, f[i].checks - f[i].failed,
+               f[i].failed);
     }
     free(f);
-    printf("%ld passed, %ld failed\n", checks, failed);
-    return failed || !checks;
+    return tap_end();
 }

@@ -1,10 +1,11 @@
-/* neighborneighborhood_shm.c: neighbourhoods that share memory, more of them than `verify` walks through: graphs
- * with loops, parallel edges and ranks without neighbours; one node and several; slots from a few
- * bytes on; blocks that fit, that are read where they lie, and that have to be sent. */
+/* neighborhood_shm.c: neighbourhoods that share memory, more of them than `verify` walks through:
+ * graphs with loops, parallel edges and ranks without neighbours; one node and several; slots from a
+ * few bytes on; blocks that fit, that are read where they lie, and that have to be sent. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "tap.h"
 
 static uint64_t draw(uint64_t *lot, uint64_t n)
 {
@@ -54,7 +55,7 @@ static void try(const sk_algo *a, world *w, const kase *k, tally *t)
     t->epochs += v == RIGHT && has_epochs(a, k);
     if (v == WRONG && t->wrong < 6) {
         kase_print(k, what, sizeof what);
-        printf("  FAIL %s %s: %s\n", a->name, what, why);
+        printf("# FAIL %s %s: %s\n", a->name, what, why);
     }
 }
 
@@ -85,16 +86,16 @@ static bool uses_epochs(const sk_algo *a)
 int main(void)
 {
     world *w = world_new();
-    bool quick = getenv("SK_VERIFY_QUICK") != NULL, ok = w != NULL;
-    for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
+    bool quick = getenv("SK_VERIFY_QUICK") != NULL;
+    if (!w)
+        abort();
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if (!sk_coll_neighbor((*a)->coll) || !uses_epochs(*a))
             continue;
         tally t = verify(*a, w, quick ? 9 : 32, quick ? 2 : 4);
-        printf("%-20s %-8s %6ld right, %ld of them with turns, %ld wrong\n",
+        tap_ok(t.wrong == 0 && t.epochs > 0, "%s %s: %ld right, %ld of them with epochs, %ld wrong",
                sk_coll_name((*a)->coll), (*a)->name, t.right, t.epochs, t.wrong);
-        fflush(stdout);
-        ok = ok && t.wrong == 0 && t.epochs > 0;
     }
     world_free(w);
-    return !ok;
+    return tap_end();
 }

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "coll/traffic.h"
+#include "tap.h"
 
 enum { FAILURES_SHOWN = 5 };
 
@@ -24,7 +25,7 @@ static void report(job *j, bool right, const char *what, const char *why)
     if (right)
         j->right++;
     else if (j->wrong++ < FAILURES_SHOWN)
-        printf("  FAIL %s %s: %s: %s\n", sk_coll_name(j->algo->coll), j->algo->name, what, why);
+        printf("# FAIL %s %s: %s: %s\n", sk_coll_name(j->algo->coll), j->algo->name, what, why);
 }
 
 /* ---- machines ---- */
@@ -308,19 +309,17 @@ int main(int argc, char **argv)
 {
     bool quick = getenv("SK_VERIFY_QUICK") != NULL || (argc > 1 && strcmp(argv[1], "--quick") == 0);
     world *w = world_new();
-    long right = 0, wrong = 0;
-    for (const sk_algo *const *a = sk_algos(); w && *a; a++) {
+    if (!w)
+        abort();
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if ((*a)->prefers == SK_PREFERS_ANY)
             continue;
         job j = {.algo = *a, .w = w, .quick = quick};
         try_algo(&j);
-        printf("%-20s %-17s %-12s %6ld right %6ld wrong\n", sk_coll_name((*a)->coll), (*a)->name,
-               sk_prefers_name((*a)->prefers), j.right, j.wrong);
-        fflush(stdout);
-        right += j.right;
-        wrong += j.wrong;
+        tap_ok(j.right > 0 && j.wrong == 0, "%s %s, prefers %s: %ld right, %ld wrong",
+               sk_coll_name((*a)->coll), (*a)->name, sk_prefers_name((*a)->prefers), j.right,
+               j.wrong);
     }
     world_free(w);
-    printf("%ld passed, %ld failed\n", right, wrong);
-    return wrong || !right;
+    return tap_end();
 }

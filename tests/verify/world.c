@@ -5,7 +5,7 @@
 
 #include "trail.h"
 
-enum { GUARD = 40 };
+enum { GUARD = 40, GROWS_AHEAD = 4 << 20, UNWRITTEN = 0xa5 };
 
 static void hook_move(void *ctx, void *to, const void *from, int64_t n)
 {
@@ -119,21 +119,47 @@ static bool room_for_ranks(world *w, int p)
     return w->at && w->heard && w->news && w->runs && w->local;
 }
 
+/* An array of at least `need` bytes, whose old contents are lost. Small ones grow ahead of need;
+ * large ones do not, as they decide how much memory the program takes. */
+static void *grown(void *old, int64_t *cap, int64_t need)
+{
+    if (need <= *cap)
+        return old;
+    int64_t bytes = need < GROWS_AHEAD ? 2 * need : need;
+    bytes = (bytes + 63) / 64 * 64;
+    free(old);
+    void *p = aligned_alloc(64, (size_t)bytes);
+    *cap = p ? bytes : 0;
+    return p;
+}
+
 static bool room_for_bytes(world *w)
 {
-    if (w->total <= w->cap)
-        return true;
-    size_t n = (size_t)w->total * 2;
-    free(w->mem);
-    free(w->now);
-    free(w->want);
-    free(w->sums);
-    w->mem = aligned_alloc(64, (n + 63) / 64 * 64);
-    w->now = malloc(n * sizeof(shade));
-    w->want = malloc(n * sizeof(shade));
-    w->sums = malloc(n * sizeof(shade));
-    w->cap = w->mem && w->now && w->want && w->sums ? (int64_t)n : 0;
-    return w->cap > 0;
+    int64_t each = (int64_t)sizeof(shade), vector = 0;
+    for (int r = 0; r < w->p && coll_reduces(w->sc->k.coll); r++) {
+        const side_map *sides[] = {&w->sc->send[r], &w->sc->recv[r]};
+        for (int i = 0; i < 2; i++)
+            if (sides[i]->n && sides[i]->block[0].len > vector)
+                vector = sides[i]->block[0].len;
+    }
+    w->mem = grown(w->mem, &w->mem_cap, w->total + 1);
+    w->now = grown(w->now, &w->now_cap, (w->total + 1) * each);
+    w->want = grown(w->want, &w->want_cap, (w->users + 1) * each);
+    w->sums = grown(w->sums, &w->sums_cap, (vector + 1) * each);
+    return w->mem && w->now && w->want && w->sums && w->users < INT32_MAX;
+}
+
+/* Every byte of the users gets a shade of its own; scratch and slots get one that no user has. */
+static void fill(world *w)
+{
+    for (int64_t i = 0; i < w->users; i++) {
+        w->now[i] = shade_start(w->alg, w->salt, i);
+        w->mem[i] = (unsigned char)w->now[i];
+    }
+    memcpy(w->want, w->now, (size_t)w->users * sizeof(shade));
+    size_t rest = (size_t)(w->total - w->users);
+    memset(w->now + w->users, UNWRITTEN, rest * sizeof(shade));
+    memset(w->mem + w->users, UNWRITTEN, rest);
 }
 
 static bool room_for_epochs(world *w, sk_sched *const *scheds)
@@ -192,11 +218,7 @@ bool world_lay(world *w, const scene *sc, sk_sched *const *scheds, algebra alg, 
     }
     if (!room_for_bytes(w))
         return false;
-    for (int64_t i = 0; i < w->total; i++) {
-        w->now[i] = shade_start(alg, w->salt, i);
-        w->mem[i] = (unsigned char)w->now[i];
-    }
-    memcpy(w->want, w->now, (size_t)w->users * sizeof(shade));
+    fill(w);
     size_t bits = (size_t)p * (size_t)w->words * sizeof *w->heard;
     memset(w->heard, 0, bits);
     memset(w->news, 0, bits);
@@ -237,7 +259,7 @@ void world_describe(const world *w, int64_t index, char *out, size_t size)
 {
     static const char *const names[] = {"send", "recv", "scratch"};
     if (index < 0 || index >= w->total) {
-        snprintf(out, size, "nothing known");
+        snprintf(out, size, "what no user has written");
         return;
     }
     if (index >= w->slots) {

@@ -15,12 +15,14 @@ typedef struct world {
     algebra alg;
     uint64_t salt;
     unsigned char *mem; /* users' buffers of all ranks, each between guards, then scratch, slots */
-    shade *now, *want;  /* one per byte; `want` only for the users' bytes */
-    shade *sums;        /* room to work out reductions */
-    int64_t users, total, cap;
-    int64_t (*at)[SK_NBUFS]; /* where the buffers of a rank start in mem */
-    uint64_t *heard, *news;  /* bit sets of ranks: at the start of the round, and since */
-    uint64_t *said;          /* [epoch][rank]: whom it had heard from when it posted */
+    shade *now;         /* one per byte */
+    shade *want;        /* the same, of the users' bytes */
+    shade *sums;        /* to work out reductions: one per byte of a vector */
+    int64_t users, total;
+    int64_t mem_cap, now_cap, want_cap, sums_cap; /* bytes */
+    int64_t (*at)[SK_NBUFS];                      /* where the buffers of a rank start in mem */
+    uint64_t *heard, *news; /* bit sets of ranks: at the start of the round, and since */
+    uint64_t *said;         /* [epoch][rank]: whom it had heard from when it posted */
     size_t said_cap;
     int words;
     int64_t slots; /* where they start in mem, behind all scratch */
