@@ -79,4 +79,32 @@ static inline int64_t sk_inproc_stretch(const sk_type *t, int64_t k, int64_t len
     return run < len - k ? run : len - k;
 }
 
+/* Walks over the runs of a layout, as sk_inproc_stretch finds them, without divisions. */
+typedef struct sk_inproc_cursor {
+    const sk_type *type;
+    int64_t elem, in; /* offset of the element, and data bytes of it that are behind */
+} sk_inproc_cursor;
+
+static inline int64_t sk_inproc_run_at(const sk_inproc_cursor *c, int64_t left, int64_t *offset)
+{
+    const sk_type *t = c->type;
+    if (t->contig) {
+        *offset = c->in;
+        return left;
+    }
+    int64_t half = (t->size + 1) / 2, at = c->elem + t->true_lb + c->in;
+    int64_t run = (c->in < half ? half : t->size) - c->in;
+    *offset = c->in < half ? at : at + t->true_extent - t->size;
+    return run < left ? run : left;
+}
+
+static inline void sk_inproc_advance(sk_inproc_cursor *c, int64_t n)
+{
+    c->in += n;
+    if (!c->type->contig && c->in == c->type->size) {
+        c->in = 0;
+        c->elem += c->type->extent;
+    }
+}
+
 #endif

@@ -15,41 +15,14 @@ static void move(const sk_inproc *l, void *to, const void *from, int64_t n)
         memmove(to, from, (size_t)n);
 }
 
-/* Walks over the runs of a layout, as sk_inproc_stretch finds them, without divisions. */
-typedef struct inproc_cursor {
-    const sk_type *type;
-    int64_t elem, in; /* offset of the element, and data bytes of it that are behind */
-} inproc_cursor;
-
-static inline int64_t cursor_run(const inproc_cursor *c, int64_t left, int64_t *offset)
-{
-    const sk_type *t = c->type;
-    if (t->contig) {
-        *offset = c->in;
-        return left;
-    }
-    int64_t half = (t->size + 1) / 2, at = c->elem + t->true_lb + c->in;
-    int64_t run = (c->in < half ? half : t->size) - c->in;
-    *offset = c->in < half ? at : at + t->true_extent - t->size;
-    return run < left ? run : left;
-}
-
-static inline void cursor_advance(inproc_cursor *c, int64_t n)
-{
-    c->in += n;
-    if (!c->type->contig && c->in == c->type->size) {
-        c->in = 0;
-        c->elem += c->type->extent;
-    }
-}
-
 void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const sk_type *tt,
                      sk_part to, int64_t len, bool reduce)
 {
-    inproc_cursor fc = {.type = ft}, tc = {.type = tt};
+    sk_inproc_cursor fc = {.type = ft}, tc = {.type = tt};
     for (int64_t left = len, n; left > 0; left -= n) {
         int64_t from_offset, to_offset;
-        int64_t fn = cursor_run(&fc, left, &from_offset), tn = cursor_run(&tc, left, &to_offset);
+        int64_t fn = sk_inproc_run_at(&fc, left, &from_offset),
+                tn = sk_inproc_run_at(&tc, left, &to_offset);
         n = fn < tn ? fn : tn;
         const char *f = (const char *)from.at + from_offset;
         char *t = (char *)to.at + to_offset;
@@ -57,8 +30,8 @@ void sk_inproc_carry(const sk_inproc *l, const sk_type *ft, sk_part from, const 
             l->hooks.reduce(l->hooks.ctx, f, t, n);
         else
             move(l, t, f, n);
-        cursor_advance(&fc, n);
-        cursor_advance(&tc, n);
+        sk_inproc_advance(&fc, n);
+        sk_inproc_advance(&tc, n);
     }
 }
 

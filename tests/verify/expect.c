@@ -5,12 +5,16 @@
 
 static void want_move(world *w, int to, sk_span dst, int from, sk_span src)
 {
-    for (int64_t k = 0, n; k < dst.len; k += n) {
-        int64_t t, f, tn = world_stretch(w, to, dst, k, dst.len, &t);
-        n = world_stretch(w, from, src, k, dst.len, &f);
+    sk_inproc_cursor tc = {.type = &scene_types[dst.type]}, fc = {.type = &scene_types[src.type]};
+    int64_t t_base = w->at[to][dst.buf] + dst.off, f_base = w->at[from][src.buf] + src.off;
+    for (int64_t left = dst.len, n; left > 0; left -= n) {
+        int64_t t, f, tn = sk_inproc_run_at(&tc, left, &t);
+        n = sk_inproc_run_at(&fc, left, &f);
         n = n < tn ? n : tn;
         for (int64_t i = 0; i < n; i++)
-            w->want[t + i] = shade_start(w->alg, w->salt, f + i);
+            w->want[t_base + t + i] = shade_start(w->alg, w->salt, f_base + f + i);
+        sk_inproc_advance(&tc, n);
+        sk_inproc_advance(&fc, n);
     }
 }
 
