@@ -9,6 +9,8 @@ sk_process sk_proc = {.location_lock = PTHREAD_MUTEX_INITIALIZER,
 int sk_wait_request(MPI_Request *request, MPI_Status *status)
 {
     int done = 0, rc;
+    if (*request == MPI_REQUEST_NULL) /* SimGrid's MPI_Test never calls that complete */
+        return MPI_SUCCESS;
     sk_progress();
     SK_WAIT_UNTIL(sk_proc.wait, (rc = PMPI_Test(request, &done, status)) != MPI_SUCCESS || done,
                   sk_progress());
