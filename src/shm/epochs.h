@@ -165,7 +165,7 @@ static inline void sk_shm_epoch(sk_shm *shm, int64_t slot_bytes, bool all, bool 
     sk_shm_kind kind = all ? SK_SHM_BY_ALL : together ? SK_SHM_TOGETHER : SK_SHM_RUN_AHEAD;
     uint64_t epoch = shm->next++;
     const sk_shm_ring *r = shm->ring;
-    sk_shm_epoch_state *e = &shm->state[(epoch - shm->first) % SK_SHM_STATES];
+    sk_shm_epoch_state *e = &shm->state[(uint32_t)(epoch - shm->first) % SK_SHM_STATES];
     SK_ASSERT_ONLY(e->number = epoch;)
     uint32_t line = sk_shm_slot_index(r, epoch, kind);
     sk_shm_line *lines = (sk_shm_line *)(r->mem + line * r->row);

@@ -2,8 +2,12 @@
 # calls), whose difference is free of start and warm-up: the instructions that stand in its source
 # files, and those of the C library called from there. -v few=N -v many=M
 # It goes by source file because callgrind loses track of who called whom where a function ends in a
-# jump to another one. host_progress.c is not counted: the host calls it, from inside its own functions. With
-# -v waits=1 nor is waiting (waiting.c, and what it lets go on meanwhile), which depends on the other rank.
+# jump to another one.
+#
+# Not counted are host_progress.c, which the host calls from inside its own functions, and, with
+# -v waits=1, waiting, which depends on the other rank: waiting.c and what it lets go on meanwhile
+# (discovery.c, request.c). There the file of the function decides, not that of the line: a polling
+# loop is made of lines inlined from headers.
 
 function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
     id = text
@@ -13,7 +17,10 @@ function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
         table[id] = rest
     return table[id]
 }
-function ours(file) { return file ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && file !~ /host_progress\.c$/ && !(waits && file ~ /\/(waiting|discovery|request)\.c$/) }
+function counts() { # the line at hand is of the file `at`, in a function of the file `own`
+    return at ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && own !~ /\/host_progress\.c$/ &&
+        !(waits && own ~ /\/(waiting|discovery|request)\.c$/)
+}
 
 FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
 /^ob=/ { object = named(substr($0, 4), obj); next }
@@ -26,11 +33,11 @@ FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
     to = callee != "" ? callee : object
     callee = ""
     getline
-    if (ours(at) && to !~ /libskein|libmpi|libopen-|libuc|\/mca_|ld-linux/)
+    if (counts() && to !~ /libskein|libmpi|libopen-|libuc|\/mca_|ld-linux/)
         sum[run] += $2
     next
 }
-/^[-+*0-9]/ && ours(at) { sum[run] += $2; seen = 1 }
+/^[-+*0-9]/ && counts() { sum[run] += $2; seen = 1 }
 END {
     if (seen)
         printf "%.0f\n", (sum[2] - sum[1]) / (many - few)

@@ -1,12 +1,12 @@
 # instructions.sh: what a call costs. Part of run.sh, with $f the flavour.
 # An 8-byte allreduce on 2 ranks, rank 0 under callgrind: the instructions of the library, without
-# those of the host's functions it calls. A call that goes to the host may cost 200, one that is
-# served from the cache 1500, and 900 where the ranks share memory.
+# those of the host's functions it calls and without waiting. The counts are exact and the same on a
+# busy machine, so the limits are little above what they are.
 few=500
 many=1500
 
-# Rank 0 runs under callgrind; the other one is then always ahead, so nothing is spent on waiting.
-# Symbols are bound at start: callgrind takes the binding of a symbol on its first call for recursion.
+# Rank 0 runs under callgrind, so the other one is mostly ahead. Symbols are bound at start: callgrind
+# takes the binding of a symbol on its first call for recursion.
 cat >"$tmp/rank.sh" <<'END'
 #!/bin/sh
 if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ]; then
@@ -39,7 +39,7 @@ measure() { # flavour name setting limit [waits]
 if ! command -v valgrind >/dev/null; then
     skip "$f instructions" "there is no valgrind"
 else
-    measure "$f" "a call for the host" SKEIN_ALLREDUCE=off 200
-    measure "$f" "a cached call" SKEIN_SHM=0 1500
-    measure "$f" "a cached call over shared memory" SKEIN_FIND=0 900 1
+    measure "$f" "a call for the host" SKEIN_ALLREDUCE=off 175
+    measure "$f" "a cached call" SKEIN_SHM=0 800
+    measure "$f" "a cached call over shared memory" SKEIN_FIND=0 830 1
 fi

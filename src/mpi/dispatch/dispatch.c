@@ -178,30 +178,17 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
     return served;
 }
 
-/* The long way. */
-static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, int *rc)
+/* The second part of the long way: Skein serves the call unless the arguments or the plan say
+ * otherwise. A function of its own, so that the first part needs few registers and little stack. */
+__attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form, sk_comm *c,
+                                                       MPI_Request *request, int *rc)
 {
-    bool neighbor = sk_coll_neighbor(a->coll);
-    if (!c->inter)
-        sk_discovery_count(c, form == SK_BLOCKING);
-    if (goes_to_host(a, form, c))
-        return to_host(a, c, SK_HOST_SAME);
-    if (c->inter)
-        return to_host(a, c, SK_HOST_INTER);
-    if (!sk_proc.enabled[a->coll])
-        return pass_to_host(a, form, c, SK_HOST_OFF);
-    if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
-        return sk_check_call(a, c, sk_dispatch, rc);
-    if (neighbor && !sk_topo_get(c))
-        return to_host(a, c, SK_HOST_ARGS);
-    if (form == SK_NONBLOCKING && !sk_comm_may_start(c))
-        return to_host(a, c, SK_HOST_EARLY);
     sk_args_clear_insignificant(a, c);
     a->outlives = form != SK_BLOCKING;
     double since = now();
     sk_mpi_call call;
     sk_status st = SK_OK;
-    if (neighbor && !await_setups(a, c, form, &call, &st)) {
+    if (sk_coll_neighbor(a->coll) && !await_setups(a, c, form, &call, &st)) {
         if (!sk_args_read(a, c, &call))
             return to_host(a, c, SK_HOST_ARGS);
         *rc = start_or_raise(c, &call, a->op, NULL, form, request);
@@ -218,6 +205,27 @@ static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
         return to_host(a, c, SK_HOST_SAME);
     *rc = run_or_start(a, form, c, x, request, since);
     return true;
+}
+
+/* The long way. Its first part finds the calls that are the host's: they must cost next to nothing. */
+__attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c,
+                                                   MPI_Request *request, int *rc)
+{
+    if (!c->inter)
+        sk_discovery_count(c, form == SK_BLOCKING);
+    if (goes_to_host(a, form, c))
+        return to_host(a, c, SK_HOST_SAME);
+    if (c->inter)
+        return to_host(a, c, SK_HOST_INTER);
+    if (!sk_proc.enabled[a->coll])
+        return pass_to_host(a, form, c, SK_HOST_OFF);
+    if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
+        return sk_check_call(a, c, sk_dispatch, rc);
+    if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
+        return to_host(a, c, SK_HOST_ARGS);
+    if (form == SK_NONBLOCKING && !sk_comm_may_start(c))
+        return to_host(a, c, SK_HOST_EARLY);
+    return dispatch_enabled(a, form, c, request, rc);
 }
 
 /* The short way: the descriptor of a call just like an earlier one that needs nothing before it.
