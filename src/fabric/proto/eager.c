@@ -39,18 +39,3 @@ int sk_eager_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, const vo
     sk_credit_release(ep, p, cost);
     return 0;
 }
-
-void sk_eager_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m)
-{
-    SK_ASSERT(!m->rendezvous);
-    sk_recv_deliver(ep, r, m, m->buffer ? m->buffer : m->bytes);
-    sk_eager_discard(ep, m);
-}
-
-void sk_eager_discard(sk_endpoint *ep, sk_msg *m)
-{
-    sk_peer *p = m->peer;
-    uint64_t cost = sk_credit_cost(m->len);
-    sk_msg_free(ep, m);
-    sk_credit_release(ep, p, cost);
-}

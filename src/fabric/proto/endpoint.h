@@ -327,8 +327,21 @@ static inline bool sk_eager_fits(const sk_peer *p, uint64_t len, uint64_t flags)
 }
 /* An EAGER packet has arrived. 0, or an error: the peer must be disconnected. */
 int sk_eager_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, const void *payload);
-void sk_eager_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m); /* m is freed */
-void sk_eager_discard(sk_endpoint *ep, sk_msg *m);                 /* nobody wants it */
+/* Nobody wants an unexpected message, or it was received: free it and give its credit back. */
+static inline void sk_eager_discard(sk_endpoint *ep, sk_msg *m)
+{
+    sk_peer *p = m->peer;
+    uint64_t cost = sk_credit_cost(m->len);
+    sk_msg_free(ep, m);
+    sk_credit_release(ep, p, cost);
+}
+/* A receive has found an unexpected message; m is freed. */
+static inline void sk_eager_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m)
+{
+    SK_ASSERT(!m->rendezvous);
+    sk_recv_deliver(ep, r, m, m->buffer ? m->buffer : m->bytes);
+    sk_eager_discard(ep, m);
+}
 
 /* --- rendezvous.c: messages whose data stays with the sender until their receive is known --- */
 int sk_rendezvous_send_rts(sk_endpoint *ep, sk_send_req *s);
