@@ -99,7 +99,7 @@ static sk_status read_targets(gather_negotiator *p, int rank, const int32_t *wor
 static sk_status keep_targets(gather_negotiator *p, int local_rank, const int32_t *words, size_t n)
 {
     size_t used = 0;
-    int rank = p->m->order[p->m->place[p->base.rank] + local_rank];
+    int rank = p->m->rank_at[p->m->position[p->base.rank] + local_rank];
     sk_status st = read_targets(p, rank, words, n, &used);
     if (st != SK_OK || used != n)
         return SK_WIRE;
@@ -145,7 +145,7 @@ static sk_status read_node(gather_negotiator *p, int node, bool pass_on, const i
     size_t at = 0;
     for (int i = m->node_first[node]; i < m->node_first[node + 1]; i++) {
         size_t one = 0;
-        sk_status st = read_targets(p, m->order[i], words + at, n - at, &one);
+        sk_status st = read_targets(p, m->rank_at[i], words + at, n - at, &one);
         if (st != SK_OK)
             return st;
         at += one;
@@ -169,7 +169,7 @@ static sk_status plan_node(gather_negotiator *p)
             continue;
         sk_pattern **out = &p->plans[id * n];
         st = sk_method_get((sk_method_id)id)
-                 ->plan(p->graph, m, &p->opts, &m->order[m->place[p->base.rank]], n, out);
+                 ->plan(p->graph, m, &p->opts, &m->rank_at[m->position[p->base.rank]], n, out);
         if (st == SK_OK) {
             p->base.made[id] = out[0];
             out[0] = NULL;
@@ -224,7 +224,7 @@ static sk_status pack_patterns(const gather_negotiator *p, int local_rank, int32
 
 static int leader_of(const sk_machine *m, int node)
 {
-    return m->order[m->node_first[node]];
+    return m->rank_at[m->node_first[node]];
 }
 
 static bool is_leader(const gather_negotiator *p)
@@ -312,7 +312,7 @@ static sk_status send_patterns(gather_negotiator *p, sk_channel *ch)
         size_t n = 0;
         st = pack_patterns(p, i, &words, &n);
         if (st == SK_OK)
-            st = ch->send(ch, m->order[first + i], words, n);
+            st = ch->send(ch, m->rank_at[first + i], words, n);
         free(words);
     }
     p->base.done = st == SK_OK;
@@ -361,7 +361,7 @@ static sk_status receive_targets(gather_negotiator *p, sk_channel *ch, int from,
                                  const int32_t *words, size_t n)
 {
     const sk_machine *m = p->m;
-    int local_rank = m->place[from] - m->node_first[m->node[from]];
+    int local_rank = m->position[from] - m->node_first[m->node[from]];
     if (m->node[from] != m->node[p->base.rank] || p->local_ranks[local_rank].words)
         return SK_WIRE;
     sk_status st = keep_targets(p, local_rank, words + 1, n - 1);

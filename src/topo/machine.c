@@ -78,9 +78,9 @@ static sk_machine *allocate(int nranks, int nnodes, int nsockets)
     m->node = (int *)(m + 1);
     m->socket = m->node + n;
     m->core = m->socket + n;
-    m->order = m->core + n;
-    m->place = m->order + n;
-    m->local_ranks = m->place + n;
+    m->rank_at = m->core + n;
+    m->position = m->rank_at + n;
+    m->local_ranks = m->position + n;
     m->local_rank = m->local_ranks + n;
     m->node_first = m->local_rank + n;
     m->socket_first = m->node_first + nnodes + 1;
@@ -119,8 +119,8 @@ static void fill(sk_machine *m, const located_rank *s)
         if (new_socket(s, i))
             m->socket_first[m->nsockets++] = i;
         int rank = s[i].rank;
-        m->order[i] = rank;
-        m->place[rank] = i;
+        m->rank_at[i] = rank;
+        m->position[rank] = i;
         m->node[rank] = m->nnodes - 1;
         m->socket[rank] = m->nsockets - 1;
         m->core[rank] = s[i].location.core;

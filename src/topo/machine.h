@@ -23,21 +23,21 @@ typedef struct sk_location {
 
 typedef struct sk_machine {
     int nranks, nnodes, nsockets; /* nodes and sockets that have ranks */
-    int *node, *socket;           /* of each rank, numbered from 0 in the order below; sockets are
-                                   * numbered over all nodes */
+    int *node, *socket;           /* of each rank, numbered from 0 by position; sockets are numbered
+                                   * over all nodes */
     int *core;                    /* as the location says */
-    int *order;                   /* ranks by node, socket, core, rank. Nodes and sockets are in the
-                                   * order of their lowest rank */
-    int *place;                   /* of each rank: its index in that order */
-    int *node_first;              /* nnodes + 1: the ranks of node i are order[node_first[i] ...] */
-    int *socket_first;            /* nsockets + 1: the same for sockets */
-    int *local_ranks;             /* ranks by node, then rank: those of node i are
+    int *rank_at;                 /* the rank at each position. Positions go by node, socket, core,
+                                   * rank; nodes and sockets are in the order of their lowest rank */
+    int *position;                /* of each rank: the inverse of rank_at */
+    int *node_first;   /* nnodes + 1: the ranks of node i are rank_at[node_first[i] ...] */
+    int *socket_first; /* nsockets + 1: the same for sockets */
+    int *local_ranks;  /* ranks by node, then rank: those of node i are
                                    * local_ranks[node_first[i] ...] */
-    int *local_rank;              /* of each rank: its index among the ranks of its node */
-    int max_per_node;             /* ranks on the fullest node */
+    int *local_rank;   /* of each rank: its index among the ranks of its node */
+    int max_per_node;  /* ranks on the fullest node */
     int max_per_socket;
     int cores;     /* of a node; 0: not known. Equal on all ranks */
-    bool in_order; /* order is 0, 1, 2, ... */
+    bool in_order; /* rank_at is 0, 1, 2, ... */
 } sk_machine;
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */

@@ -33,7 +33,7 @@ static bool is_round_robin(const sk_machine *m, int parts, int most)
     if ((int64_t)parts * most != m->nranks)
         return false;
     for (int r = 0; r < m->nranks; r++)
-        if (m->place[r] != sk_rename_sq(r, parts, most))
+        if (m->position[r] != sk_rename_sq(r, parts, most))
             return false;
     return true;
 }
@@ -68,7 +68,7 @@ static void round_robin(const sk_machine *m, int *rank_of)
     for (int k = 0; k < m->max_per_node; k++)
         for (int i = 0; i < m->nnodes; i++)
             if (m->node_first[i] + k < m->node_first[i + 1])
-                rank_of[name++] = m->order[m->node_first[i] + k];
+                rank_of[name++] = m->rank_at[m->node_first[i] + k];
 }
 
 sk_status sk_rename_by_position(const sk_machine *m, sk_prefers wants, sk_rename **out)
@@ -81,7 +81,7 @@ sk_status sk_rename_by_position(const sk_machine *m, sk_prefers wants, sk_rename
         round_robin(m, rank_of);
     else
         for (int i = 0; i < m->nranks; i++)
-            rank_of[i] = wants == SK_PREFERS_SEQUENTIAL ? m->order[i] : i;
+            rank_of[i] = wants == SK_PREFERS_SEQUENTIAL ? m->rank_at[i] : i;
     for (int i = 0; i < m->nranks; i++)
         name_of[rank_of[i]] = i;
     *out = r;

@@ -43,7 +43,7 @@ typedef struct sk_rename {
 } sk_rename;
 
 /* Names with which the machine has the wanted mapping: by the paper's functions where its mapping is
- * regular, else in the order of sk_machine.order, or round-robin over the nodes that still have
+ * regular, else in the order of sk_machine.rank_at, or round-robin over the nodes that still have
  * ranks. *out is set on success only; NULL there: the ranks need no new names. */
 sk_status sk_rename_new(const sk_machine *m, sk_prefers wants, sk_rename **out);
 void sk_rename_free(sk_rename *r);

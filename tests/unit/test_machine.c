@@ -19,14 +19,14 @@ static void check(const sk_machine *m)
 {
     bool in_order = true;
     for (int i = 0; i < m->nranks; i++) {
-        int r = m->order[i], node = m->node[r], socket = m->socket[r];
-        assert_int_equal(m->place[r], i);
+        int r = m->rank_at[i], node = m->node[r], socket = m->socket[r];
+        assert_int_equal(m->position[r], i);
         assert_in_range(i, m->node_first[node], m->node_first[node + 1] - 1);
         assert_in_range(i, m->socket_first[socket], m->socket_first[socket + 1] - 1);
         in_order &= r == i;
         if (i == 0)
             continue;
-        int before = m->order[i - 1];
+        int before = m->rank_at[i - 1];
         assert_in_range(socket, m->socket[before], m->socket[before] + 1);
         if (socket == m->socket[before]) {
             assert_int_equal(node, m->node[before]);
@@ -54,7 +54,7 @@ static void nodes_and_sockets_stand_in_the_order_of_their_lowest_rank(void **sta
     sk_machine *m = NULL;
     assert_int_equal(sk_machine_new(6, locations, 8, &m), SK_OK);
     check(m);
-    assert_ints(m->order, (int[]){3, 0, 5, 4, 1, 2}, 6);
+    assert_ints(m->rank_at, (int[]){3, 0, 5, 4, 1, 2}, 6);
     assert_ints(m->node, (int[]){0, 1, 1, 0, 1, 0}, 6);
     assert_ints(m->socket, (int[]){0, 2, 3, 0, 2, 1}, 6);
     assert_ints(m->core, (int[]){4, 2, 0, 1, 0, 0}, 6);
@@ -77,7 +77,7 @@ static void ranks_without_a_core_stand_by_rank(void **state)
     sk_machine *m = NULL;
     assert_int_equal(sk_machine_new(5, locations, 0, &m), SK_OK);
     check(m);
-    assert_ints(m->order, (int[]){0, 2, 4, 1, 3}, 5);
+    assert_ints(m->rank_at, (int[]){0, 2, 4, 1, 3}, 5);
     assert_int_equal(m->cores, 0);
     sk_machine_free(m);
 }
@@ -158,7 +158,7 @@ static void round_robin_deals_ranks_over_nodes(void **state)
     check(m);
     for (int r = 0; r < 10; r++)
         assert_int_equal(m->node[r], r % 3);
-    assert_ints(m->order, (int[]){0, 3, 6, 9, 1, 4, 7, 2, 5, 8}, 10);
+    assert_ints(m->rank_at, (int[]){0, 3, 6, 9, 1, 4, 7, 2, 5, 8}, 10);
     assert_ints(m->socket, (int[]){0, 2, 4, 0, 2, 4, 1, 3, 5, 1}, 10);
     sk_machine_free(m);
 }
@@ -183,9 +183,9 @@ static void a_shuffle_is_the_same_for_the_same_seed(void **state)
     assert_false(a->in_order);
     assert_int_equal(a->nnodes, 8);
     assert_int_equal(a->max_per_node, 8);
-    assert_ints(a->order, b->order, 60);
+    assert_ints(a->rank_at, b->rank_at, 60);
     other = parse("node:8 core:8 map:shuffle:8", 60);
-    assert_memory_not_equal(a->order, other->order, 60 * sizeof *a->order);
+    assert_memory_not_equal(a->rank_at, other->rank_at, 60 * sizeof *a->rank_at);
     sk_machine_free(a);
     sk_machine_free(b);
     sk_machine_free(other);

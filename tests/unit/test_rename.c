@@ -144,7 +144,7 @@ static void check_names(const sk_machine *m, const sk_rename *r, sk_prefers want
         assert_int_equal(r->name_of[r->rank_of[i]], i);
         seen[node]++;
         if (wants == SK_PREFERS_SEQUENTIAL) { /* a node's last rank comes before the next node */
-            assert_int_equal(r->rank_of[i], m->order[i]);
+            assert_int_equal(r->rank_of[i], m->rank_at[i]);
             assert_true(node == before || seen[node] == 1);
         } else { /* rounds over the nodes that still have ranks */
             epoch += node <= before || i == 0;

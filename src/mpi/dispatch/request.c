@@ -293,7 +293,7 @@ int sk_persist_add(sk_op *op)
     if (rc != MPI_SUCCESS)
         return rc;
     op->persistent = true;
-    sk_op **bucket = &sk_proc.persistent[SK_SLOT(op->handle)];
+    sk_op **bucket = &sk_proc.persistent[SK_HANDLE_INDEX(op->handle)];
     pthread_mutex_lock(&sk_proc.lock);
     op->next_known = *bucket;
     *bucket = op;
@@ -308,7 +308,7 @@ sk_op *sk_persist_find(MPI_Request handle)
         handle == MPI_REQUEST_NULL)
         return NULL;
     pthread_mutex_lock(&sk_proc.lock);
-    sk_op *op = sk_proc.persistent[SK_SLOT(handle)];
+    sk_op *op = sk_proc.persistent[SK_HANDLE_INDEX(handle)];
     while (op && op->handle != handle)
         op = op->next_known;
     pthread_mutex_unlock(&sk_proc.lock);
@@ -326,7 +326,7 @@ void sk_persist_waited(sk_op *op)
 void sk_persist_free(sk_op *op)
 {
     pthread_mutex_lock(&sk_proc.lock);
-    sk_op **at = &sk_proc.persistent[SK_SLOT(op->handle)];
+    sk_op **at = &sk_proc.persistent[SK_HANDLE_INDEX(op->handle)];
     while (*at != op)
         at = &(*at)->next_known;
     *at = op->next_known;

@@ -89,7 +89,7 @@ int sk_comm_attr_freed(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)key, (void)extra;
     sk_comm *c = value, *expected = c;
-    atomic_compare_exchange_strong(&sk_proc.comm_slot[SK_SLOT(comm)], &expected, NULL);
+    atomic_compare_exchange_strong(&sk_proc.comm_slot[SK_HANDLE_INDEX(comm)], &expected, NULL);
     c->freed = true;
     atomic_store(&c->handle, 0);
     sk_comm_release(c);
@@ -136,7 +136,7 @@ sk_comm *sk_comm_find(MPI_Comm comm)
     if (!found)
         c = make(comm);
     if (c)
-        atomic_store_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], c, memory_order_release);
+        atomic_store_explicit(&sk_proc.comm_slot[SK_HANDLE_INDEX(comm)], c, memory_order_release);
     return c;
 }
 

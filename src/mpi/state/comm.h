@@ -65,7 +65,8 @@ sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serv
  * enough; sk_flag_reached says what an acquire would cost. */
 static inline sk_comm *sk_comm_known(MPI_Comm comm)
 {
-    sk_comm *c = atomic_load_explicit(&sk_proc.comm_slot[SK_SLOT(comm)], memory_order_relaxed);
+    sk_comm *c =
+        atomic_load_explicit(&sk_proc.comm_slot[SK_HANDLE_INDEX(comm)], memory_order_relaxed);
     return c && atomic_load_explicit(&c->handle, memory_order_relaxed) == (uintptr_t)comm ? c
                                                                                           : NULL;
 }

@@ -215,7 +215,7 @@ int sk_dtype_attr_freed(MPI_Datatype type, int key, void *value, void *extra)
 {
     (void)key, (void)extra;
     sk_dtype *d = value, *expected = d;
-    atomic_compare_exchange_strong(&sk_proc.type_slot[SK_SLOT(type)], &expected, NULL);
+    atomic_compare_exchange_strong(&sk_proc.type_slot[SK_HANDLE_INDEX(type)], &expected, NULL);
     atomic_store(&d->handle, 0);
     return MPI_SUCCESS;
 }
@@ -266,7 +266,7 @@ sk_dtype *sk_dtype_find(MPI_Datatype type)
         }
         atomic_store_explicit(&d->handle, (uintptr_t)type, memory_order_release);
     }
-    atomic_store_explicit(&sk_proc.type_slot[SK_SLOT(type)], d, memory_order_release);
+    atomic_store_explicit(&sk_proc.type_slot[SK_HANDLE_INDEX(type)], d, memory_order_release);
     return d;
 }
 

@@ -28,7 +28,8 @@ sk_dtype *sk_dtype_find(MPI_Datatype type); /* NULL: leave the call to the host 
 
 static inline sk_dtype *sk_dtype_get(MPI_Datatype type)
 {
-    sk_dtype *d = atomic_load_explicit(&sk_proc.type_slot[SK_SLOT(type)], memory_order_acquire);
+    sk_dtype *d =
+        atomic_load_explicit(&sk_proc.type_slot[SK_HANDLE_INDEX(type)], memory_order_acquire);
     if (d && atomic_load_explicit(&d->handle, memory_order_relaxed) == (uintptr_t)type)
         return d;
     return sk_dtype_find(type);

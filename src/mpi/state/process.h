@@ -106,8 +106,8 @@ static inline uint32_t sk_process_call(void)
     return n;
 }
 
-/* One slot for a handle: MPICH's are small integers, Open MPI's pointers. */
-#define SK_SLOT(handle)                                                                            \
+/* The index of a handle in a table: MPICH's handles are small integers, Open MPI's pointers. */
+#define SK_HANDLE_INDEX(handle)                                                                    \
     ((((uintptr_t)(handle)) ^ ((uintptr_t)(handle) >> 6) ^ ((uintptr_t)(handle) >> 14)) % SK_SLOTS)
 
 /* ---- waiting ---- */

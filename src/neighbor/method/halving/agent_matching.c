@@ -41,12 +41,12 @@ static void fill_lists(sk_halving_graph *hg, const sk_global_graph *g)
 {
     const sk_machine *m = hg->machine;
     for (int i = 0; i < m->nranks; i++) {
-        int degree = sk_global_graph_degree(g, m->order[i], false);
+        int degree = sk_global_graph_degree(g, m->rank_at[i], false);
         int *at = &hg->out[hg->out_first[i]];
         hg->out_first[i + 1] = hg->out_first[i] + degree;
-        sk_global_graph_targets(g, m->order[i], at);
+        sk_global_graph_targets(g, m->rank_at[i], at);
         for (int k = 0; k < degree; k++)
-            at[k] = m->place[at[k]];
+            at[k] = m->position[at[k]];
     }
     transpose(m->nranks, hg->out_first, hg->out, hg->in_first, hg->in);
     if (!m->in_order)
@@ -162,7 +162,7 @@ static int candidates_by_bits(sk_halving_graph *hg, int a, sk_half to, sk_agent_
         int common = common_bits(hg->mask, hg->rows + (size_t)b * hg->words + first, n) +
                      (int)(mine[b / 64] >> b % 64 & 1);
         if (common)
-            out[found++] = sk_agent_candidate_of(common, m->order[a], m->order[b]);
+            out[found++] = sk_agent_candidate_of(common, m->rank_at[a], m->rank_at[b]);
     }
     return found;
 }
@@ -192,7 +192,7 @@ static int candidates_by_lists(sk_halving_graph *hg, int a, sk_half to, sk_agent
     }
     for (int i = 0; i < found; i++) {
         int b = out[i].rank;
-        out[i] = sk_agent_candidate_of(hg->count[b], m->order[a], m->order[b]);
+        out[i] = sk_agent_candidate_of(hg->count[b], m->rank_at[a], m->rank_at[b]);
         hg->count[b] = 0;
     }
     return found;
@@ -271,7 +271,7 @@ static void look_up(sk_agent_matching *m, int a, sk_half to)
         bool worse = got == TOP && sk_agent_candidate_before(top[TOP - 1], c);
         if (worse && m->more[a])
             continue;
-        if (!would_accept(m, on->place[c.rank], (sk_agent_candidate){c.key, on->order[a]}))
+        if (!would_accept(m, on->position[c.rank], (sk_agent_candidate){c.key, on->rank_at[a]}))
             continue;
         m->more[a] |= got == TOP;
         if (worse)
@@ -297,9 +297,10 @@ static int ask(sk_agent_matching *m, int a, sk_half to)
                 return -1;
         }
         sk_agent_candidate c = m->top[(size_t)a * TOP + (size_t)m->next[a]++];
-        sk_agent_candidate me = {c.key, on->order[a]}, *accepted = &m->accepted[on->place[c.rank]];
-        if (would_accept(m, on->place[c.rank], me)) {
-            int displaced = accepted->rank < 0 ? -1 : on->place[accepted->rank];
+        sk_agent_candidate me = {c.key, on->rank_at[a]},
+                           *accepted = &m->accepted[on->position[c.rank]];
+        if (would_accept(m, on->position[c.rank], me)) {
+            int displaced = accepted->rank < 0 ? -1 : on->position[accepted->rank];
             *accepted = me;
             return displaced;
         }
@@ -320,7 +321,7 @@ static void pass(sk_agent_matching *m, sk_half from, sk_half to, int *agent)
     }
     for (int b = to.lo; b < to.hi; b++)
         if (m->accepted[b].rank >= 0)
-            agent[m->hg->machine->place[m->accepted[b].rank]] = b;
+            agent[m->hg->machine->position[m->accepted[b].rank]] = b;
 }
 
 void sk_agent_matching_run(sk_agent_matching *m, sk_half from, sk_half to, int *agent)

@@ -34,12 +34,12 @@ static void find_steps(sk_agent_weights *w, const sk_halving_rules *h)
         sk_socket_range lower = {g.first, cut}, upper = {cut, g.last};
         sk_half other = sk_socket_range_positions(m, mine < cut ? upper : lower);
         for (int i = other.lo; i < other.hi; i++)
-            w->step[m->order[i]] = (int8_t)step;
+            w->step[m->rank_at[i]] = (int8_t)step;
         g = mine < cut ? lower : upper;
     }
     sk_half socket = sk_socket_range_positions(m, g);
     for (int i = socket.lo; i < socket.hi; i++)
-        w->step[m->order[i]] = (int8_t)h->steps;
+        w->step[m->rank_at[i]] = (int8_t)h->steps;
 }
 
 sk_status sk_agent_weights_init(sk_agent_weights *w, const sk_graph *g, const sk_halving_rules *h)
@@ -109,8 +109,8 @@ int sk_agent_weights_candidates(const sk_agent_weights *w, const sk_machine *m, 
     const int32_t *weight = origin ? w->as_agent : w->as_origin;
     int n = 0;
     for (int i = other.lo; i < other.hi; i++)
-        if (weight[m->order[i]] > 0)
-            out[n++] = sk_agent_candidate_of(weight[m->order[i]], w->graph->rank, m->order[i]);
+        if (weight[m->rank_at[i]] > 0)
+            out[n++] = sk_agent_candidate_of(weight[m->rank_at[i]], w->graph->rank, m->rank_at[i]);
     return n;
 }
 

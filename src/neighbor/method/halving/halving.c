@@ -39,7 +39,7 @@ static int log2_ceil(int n)
 
 static int node_of(const sk_machine *m, int socket)
 {
-    return m->node[m->order[m->socket_first[socket]]];
+    return m->node[m->rank_at[m->socket_first[socket]]];
 }
 
 /* A range of g sockets is cut so that no half has more than 2^(ceil(log2 g) - 1) of them: then
@@ -76,7 +76,7 @@ sk_status sk_halving_rules_init(sk_halving_rules *h, const sk_machine *m, const 
     int count = 0;
     for (int i = 0; i < m->nranks; i++) {
         h->active_before[i] = count;
-        if (!idle || !idle[m->order[i]])
+        if (!idle || !idle[m->rank_at[i]])
             h->active[count++] = i;
     }
     h->active_before[n] = count;

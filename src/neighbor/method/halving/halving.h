@@ -6,7 +6,7 @@
  *   agent_selection.c  the agent of one rank, by messages
  *   negotiation.c      the pattern of one rank, by messages
  *
- * Positions are indices into machine->order, in which the ranks of a node and of a socket are
+ * Positions are indices into machine->rank_at, in which the ranks of a node and of a socket are
  * consecutive. */
 #ifndef SK_HALVING_H
 #define SK_HALVING_H

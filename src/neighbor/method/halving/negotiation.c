@@ -50,7 +50,7 @@ static sk_status handover_init(handover *h, const sk_graph *g, const sk_halving_
 {
     *h = (handover){.rules = rules,
                     .rank = g->rank,
-                    .position = rules->machine->place[g->rank],
+                    .position = rules->machine->position[g->rank],
                     .made = sk_pattern_new(g->nranks, g->rank)};
     sk_status st = h->made ? SK_OK : SK_NOMEM;
     for (int i = 0; i < g->ntargets && st == SK_OK; i++)
@@ -70,7 +70,7 @@ static bool is_active(const handover *h)
 /* Moves the blocks for a half into words, two for each; returns their number. */
 static size_t pick_out(handover *h, sk_half half, int32_t *words)
 {
-    const int *position = h->rules->machine->place;
+    const int *position = h->rules->machine->position;
     size_t accepted = 0, picked = 0;
     for (size_t i = 0; i < h->nheld; i++) {
         sk_block one = h->held[i];
@@ -89,7 +89,7 @@ static size_t pick_out(handover *h, sk_half half, int32_t *words)
 static int mirror_of(const handover *h, const halving_step *s)
 {
     int at = is_active(h) ? sk_halving_mirror(h->rules, s->mine, s->other, h->position) : -1;
-    return at < 0 ? -1 : h->rules->machine->order[at];
+    return at < 0 ? -1 : h->rules->machine->rank_at[at];
 }
 
 /* The mirror image cannot know whether this rank needs it, so it gets a message in any case. */
@@ -113,7 +113,7 @@ static sk_status send_blocks(handover *h, sk_channel *ch, const halving_step *s)
 static sk_status send_to_agent(handover *h, sk_channel *ch, sk_expected *expected,
                                const halving_step *s)
 {
-    const int *rank = h->rules->machine->order;
+    const int *rank = h->rules->machine->rank_at;
     sk_half from = {0, 0};
     if (is_active(h))
         from = sk_halving_mirrored(h->rules, s->other, s->mine, h->position);
@@ -132,7 +132,7 @@ static sk_status receive_blocks(handover *h, const halving_step *s, int from, co
     sk_status st = n % 2 == 1 ? SK_OK : SK_WIRE;
     for (size_t i = 1; i < n && st == SK_OK; i += 2) {
         sk_block one = {words[i], words[i + 1]};
-        if (one.dst < 0 || one.dst >= m->nranks || !sk_half_has(s->mine, m->place[one.dst]))
+        if (one.dst < 0 || one.dst >= m->nranks || !sk_half_has(s->mine, m->position[one.dst]))
             return SK_WIRE;
         sk_pattern_recv(h->made, s->step, from, one.src, one.dst);
         if (one.dst != h->rank)
@@ -187,8 +187,8 @@ static sk_status send_in_socket(handover *h, sk_channel *ch, sk_expected *expect
     for (int i = socket.lo; i < socket.hi && st == SK_OK && is_active(h); i++) {
         if (i == h->position || !sk_halving_is_active(h->rules, i))
             continue;
-        sk_expected_add(expected, h->rules->machine->order[i]);
-        st = send_to_local_rank(h, ch, h->rules->machine->order[i], words);
+        sk_expected_add(expected, h->rules->machine->rank_at[i]);
+        st = send_to_local_rank(h, ch, h->rules->machine->rank_at[i], words);
     }
     free(words);
     return st;

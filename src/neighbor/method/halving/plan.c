@@ -48,7 +48,7 @@ static sk_status hold(halving_plan *p, int *list, int src, int64_t from, int64_t
 /* A block is sent from position a to position b. */
 static void record(halving_plan *p, int stage, int a, int b, int src, int dst)
 {
-    const int *rank = p->rules.machine->order;
+    const int *rank = p->rules.machine->rank_at;
     if (p->wanted[a])
         sk_pattern_send(p->wanted[a], stage, rank[b], rank[src], rank[dst]);
     if (p->wanted[b])
@@ -196,7 +196,7 @@ sk_status sk_halving_plan(const sk_global_graph *g, const sk_machine *m, const s
     sk_status st = patterns ? plan_init(&p, g, m, o->idle) : SK_NOMEM;
     for (; made < n && st == SK_OK; made++) {
         patterns[made] = sk_pattern_new(m->nranks, ranks[made]);
-        p.wanted[m->place[ranks[made]]] = patterns[made];
+        p.wanted[m->position[ranks[made]]] = patterns[made];
         st = patterns[made] ? SK_OK : SK_NOMEM;
     }
     if (st == SK_OK)

@@ -36,7 +36,7 @@ typedef struct node_neighbors {
 
 static inline int local_rank_of(const sk_machine *m, int rank)
 {
-    return m->place[rank] - m->node_first[m->node[rank]];
+    return m->position[rank] - m->node_first[m->node[rank]];
 }
 
 static void node_neighbors_free(node_neighbors *a)
@@ -117,7 +117,7 @@ static sk_status by_node(const node_fill *f, int direction, size_t **first, sk_b
         return SK_NOMEM;
     /* The index is one ahead: filling the part of a node advances its start to the start of the next. */
     for (int i = 0; i < f->neighbors->n; i++) {
-        int local_rank = m->order[m->node_first[f->neighbors->node] + i];
+        int local_rank = m->rank_at[m->node_first[f->neighbors->node] + i];
         for (int k = 0; k < f->neighbors->list[direction][i].n; k++) {
             int other = f->neighbors->list[direction][i].rank[k];
             (*blocks)[at[m->node[other] + 1]++] = direction == TARGETS
@@ -133,7 +133,7 @@ static sk_status by_node(const node_fill *f, int direction, size_t **first, sk_b
 static int assign(const node_fill *f, int node, int distance, bool from_end)
 {
     const sk_machine *m = f->m;
-    const int *ranks = &m->order[m->node_first[node]];
+    const int *ranks = &m->rank_at[m->node_first[node]];
     int n = m->node_first[node + 1] - m->node_first[node], busy = 0;
     for (int i = 0; i < n; i++)
         busy += !(f->idle && f->idle[ranks[i]]);
@@ -229,7 +229,7 @@ static sk_status read_node(const sk_global_graph *g, const sk_machine *m, node_n
 {
     sk_status st = SK_OK;
     for (int i = 0; i < a->n && st == SK_OK; i++) {
-        int r = m->order[m->node_first[a->node] + i];
+        int r = m->rank_at[m->node_first[a->node] + i];
         sk_global_graph_targets(g, r, scratch);
         st = node_neighbors_set(a, i, TARGETS, scratch, sk_global_graph_degree(g, r, false));
         if (st != SK_OK)
@@ -250,7 +250,7 @@ static sk_status plan_node(const sk_global_graph *g, const sk_machine *m, const 
     sk_pattern **wanted = malloc((size_t)a.n * sizeof(sk_pattern *));
     st = wanted ? read_node(g, m, &a, scratch) : SK_NOMEM;
     for (int i = 0; i < a.n && st == SK_OK; i++)
-        wanted[i] = by_rank[m->order[m->node_first[node] + i]];
+        wanted[i] = by_rank[m->rank_at[m->node_first[node] + i]];
     if (st == SK_OK)
         st = fill_patterns(m, o->idle, &a, wanted);
     for (int i = 0; i < a.n && st == SK_OK; i++)
@@ -340,7 +340,7 @@ static sk_status tell(const node_negotiator *n, sk_channel *ch)
     at += sk_rankset_put(words + at, g->nranks, g->targets, g->ntargets);
     sk_rankset_put(words + at, g->nranks, g->sources, g->nsources);
     sk_status st = SK_OK;
-    const int *local_ranks = &n->m->order[n->m->node_first[n->neighbors.node]];
+    const int *local_ranks = &n->m->rank_at[n->m->node_first[n->neighbors.node]];
     for (int i = 0; i < n->neighbors.n && st == SK_OK; i++)
         if (local_ranks[i] != g->rank)
             st = ch->send(ch, local_ranks[i], words, len);
@@ -366,7 +366,7 @@ static sk_status start(sk_negotiator *p, sk_channel *ch)
 static sk_status read_set(node_negotiator *n, int local_rank, int direction, const int32_t **words,
                           size_t *left)
 {
-    int many = 0, from = n->m->order[n->m->node_first[n->neighbors.node] + local_rank];
+    int many = 0, from = n->m->rank_at[n->m->node_first[n->neighbors.node] + local_rank];
     size_t used = sk_rankset_get(*words, *left, n->base.nranks, n->scratch, &many);
     if (used == 0)
         return SK_WIRE;
