@@ -16,7 +16,7 @@ stage() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - start)); }
 # A build that fails is a failed test: nothing behind it can be trusted.
 built() {
     scripts/build.sh "$@" && return
-    printf '\n0 passed, 1 failed, 0 skipped: the build of %s failed\n' "$1"
+    printf '\nfailed: the build of %s\n0 passed, 1 failed, 0 skipped\n' "$1"
     exit 1
 }
 

@@ -1,22 +1,22 @@
-/* lanes_inner.c: what holds for the lane over another provider alone: which one it takes, that it
- * sleeps and wakes up, that it leaves nothing behind. One line per test. */
+/* lanes_core.c: tests of the lane over a core provider: which provider it takes, that it sleeps and
+ * wakes up, that it leaves nothing behind. One line per test. */
 #include <stdlib.h>
 
 #include "fabric/lane/core_inner.h"
 #include "lanes.h"
 
-static sk_core_lane *inside(const self *me)
+static sk_core_lane *lane_of(const process *me)
 {
     return (sk_core_lane *)me->lane;
 }
 
-static int open_as(const self *me, const char *name, sk_lane **out)
+static int open_as(const process *me, const char *name, sk_lane **out)
 {
-    sk_lane_config config = {.id = 31, .events = inside(me)->config.events, .core_provider = name};
+    sk_lane_config config = {.id = 31, .events = lane_of(me)->config.events, .core_provider = name};
     return sk_lane_core.open(out, &config);
 }
 
-static void providers_that_will_not_do_are_refused(self *me)
+static void providers_that_will_not_do_are_refused(process *me)
 {
     static const char *const names[] = {"skein", "nonsense", "tcp;nonsense"};
     sk_lane *other = NULL;
@@ -24,7 +24,7 @@ static void providers_that_will_not_do_are_refused(self *me)
         CHECK(open_as(me, names[i], &other) < 0 && !other);
 }
 
-static void one_is_chosen_when_none_is_named(self *me)
+static void one_is_chosen_when_none_is_named(process *me)
 {
     static const char *const names[] = {"", NULL};
     for (int i = 0; i < 2; i++) {
@@ -37,18 +37,18 @@ static void one_is_chosen_when_none_is_named(self *me)
     }
 }
 
-static void names_of_another_kind_are_not_reached(self *me)
+static void names_of_another_kind_are_not_reached(process *me)
 {
     uint8_t name[SK_ADDRESS_NAMES];
     uint32_t peer;
-    memcpy(name, me->desk->at[0].name, me->desk->at[0].len);
+    memcpy(name, me->shared->proc[0].name, me->shared->proc[0].len);
     name[0] ^= 1;
-    CHECK(me->ops->connect(me->lane, 5, name, me->desk->at[0].len, &peer) == -ENETUNREACH);
+    CHECK(me->ops->connect(me->lane, 5, name, me->shared->proc[0].len, &peer) == -ENETUNREACH);
     name[0] ^= 1;
-    CHECK(me->ops->connect(me->lane, 5, name, me->desk->at[0].len - 1, &peer) == -ENETUNREACH);
+    CHECK(me->ops->connect(me->lane, 5, name, me->shared->proc[0].len - 1, &peer) == -ENETUNREACH);
 }
 
-static void opening_and_closing_leaves_nothing(self *me)
+static void opening_and_closing_leaves_nothing(process *me)
 {
     enum { TIMES = 2000, WARM = 1000, ALLOWED_PAGES = 256 };
     long fds = 0, pages = 0;
@@ -66,17 +66,17 @@ static void opening_and_closing_leaves_nothing(self *me)
     CHECK(resident_pages() - pages < ALLOWED_PAGES);
 }
 
-/* A lane that has reached nobody sleeps; it hears who calls nevertheless, and then is awake. */
-static void a_sleeping_lane_wakes_up(self *me)
+/* A lane without connections sleeps. It still receives, and is awake from then on. */
+static void a_sleeping_lane_wakes_up(process *me)
 {
     sk_lane *sleeper, *caller;
     uint32_t peer;
     size_t len = SK_ADDRESS_NAMES;
     uint8_t name[SK_ADDRESS_NAMES];
     struct iovec part = {"wake up", 7};
-    CHECK(open_as(me, inside(me)->config.core_provider, &sleeper) == 0);
-    CHECK(open_as(me, inside(me)->config.core_provider, &caller) == 0);
-    me->desk->at[1].id = 31;
+    CHECK(open_as(me, lane_of(me)->config.core_provider, &sleeper) == 0);
+    CHECK(open_as(me, lane_of(me)->config.core_provider, &caller) == 0);
+    me->shared->proc[1].id = 31;
     me->n = 2;
     CHECK(sleeper->ops->get_name(sleeper, name, &len) == 0);
     CHECK(caller->ops->connect(caller, 32, name, len, &peer) == 0);
@@ -94,8 +94,8 @@ static void a_sleeping_lane_wakes_up(self *me)
     sleeper->ops->close(sleeper);
 }
 
-/* What was sent arrives although its sender closes at once. */
-static void closing_waits_for_what_was_sent(self *me)
+/* Packets arrive although their sender closes at once. */
+static void closing_waits_for_what_was_sent(process *me)
 {
     me->packet = expect_pattern;
     if (me->rank)

@@ -1,3 +1,4 @@
+/* lanes_help.c: see lanes.h. */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,63 +19,63 @@ void check_(bool ok, const char *what, const char *file, int line)
     _exit(1);
 }
 
-void rest(int events)
+void yield_if_idle(int events)
 {
     if (!events)
         sched_yield();
 }
 
-static int rank_of(const self *me, uint64_t id)
+static int rank_of(const process *me, uint64_t id)
 {
     for (int i = 0; i < me->n; i++)
-        if (me->desk->at[i].id == id)
+        if (me->shared->proc[i].id == id)
             return i;
     return -1;
 }
 
-/* Packets that were told of come in that order, after the one at hand then. */
-static void come(self *me, int rank, const void *data)
+/* Announced packets arrive in the order in which they were announced. */
+static void check_announced(process *me, int rank, const void *data)
 {
-    const void **soon = me->soon[rank];
-    int *n = &me->nsoon[rank];
+    const void **announced = me->announced[rank];
+    int *n = &me->nannounced[rank];
     for (int i = 1; i < *n; i++)
-        CHECK(soon[i] != data);
-    if (*n && *soon == data) {
+        CHECK(announced[i] != data);
+    if (*n && *announced == data) {
         *n -= 1;
-        memmove(soon, soon + 1, (size_t)*n * sizeof *soon);
+        memmove(announced, announced + 1, (size_t)*n * sizeof *announced);
     }
 }
 
 static void on_packet(void *arg, uint64_t from, const void *data, size_t len)
 {
-    self *me = arg;
+    process *me = arg;
     int rank = rank_of(me, from);
     CHECK(rank >= 0);
     CHECK(((uintptr_t)data & 7) == 0);
     me->packets++;
     me->bytes += len;
-    come(me, rank, data);
+    check_announced(me, rank, data);
     if (me->packet)
         me->packet(me, rank, data, len);
 }
 
 static void on_prefetch(void *arg, uint64_t from, const void *data, size_t len)
 {
-    self *me = arg;
+    process *me = arg;
     int rank = rank_of(me, from);
     (void)len;
     CHECK(rank >= 0);
-    int *n = &me->nsoon[rank];
+    int *n = &me->nannounced[rank];
     for (int i = 0; i < *n; i++)
-        if (me->soon[rank][i] == data)
-            return; /* told of again, as it was not its turn the last time */
-    CHECK(*n < LOOKED_AHEAD);
-    me->soon[rank][(*n)++] = data;
+        if (me->announced[rank][i] == data)
+            return; /* announced again: it was not handled the last time */
+    CHECK(*n < MAX_ANNOUNCED);
+    me->announced[rank][(*n)++] = data;
 }
 
 static void on_read(void *arg, void *context, int status)
 {
-    self *me = arg;
+    process *me = arg;
     CHECK(context == me);
     me->reads++;
     me->read_status = status;
@@ -82,27 +83,27 @@ static void on_read(void *arg, void *context, int status)
 
 static void on_gone(void *arg, uint64_t id, int status)
 {
-    self *me = arg;
+    process *me = arg;
     int rank = rank_of(me, id);
     CHECK(rank >= 0);
     me->gone[rank]++;
     me->why[rank] = status;
 }
 
-void meet_quietly(self *me, int step)
+void lane_barrier_no_poll(process *me, int step)
 {
-    atomic_fetch_add(&me->desk->arrived[step], 1);
-    while (atomic_load(&me->desk->arrived[step]) < me->n)
+    atomic_fetch_add(&me->shared->arrived[step], 1);
+    while (atomic_load(&me->shared->arrived[step]) < me->n)
         sched_yield();
 }
 
-void meet(self *me, int step)
+void lane_barrier(process *me, int step)
 {
-    atomic_fetch_add(&me->desk->arrived[step], 1);
-    UNTIL(me, atomic_load(&me->desk->arrived[step]) >= me->n);
+    atomic_fetch_add(&me->shared->arrived[step], 1);
+    UNTIL(me, atomic_load(&me->shared->arrived[step]) >= me->n);
 }
 
-static void open_and_reach(self *me, bool direct)
+static void open_and_connect(process *me, bool direct)
 {
     uint64_t id = sk_address_id();
     CHECK(id != 0);
@@ -113,31 +114,31 @@ static void open_and_reach(self *me, bool direct)
     config.core_provider = getenv("LANES_CORE") ? getenv("LANES_CORE") : "tcp;ofi_rxm";
     CHECK(me->ops->open(&me->lane, &config) == 0);
     CHECK(me->lane->ops == me->ops);
-    me->desk->at[me->rank].id = id;
-    me->desk->at[me->rank].pid = getpid();
-    me->desk->at[me->rank].len = SK_ADDRESS_NAMES;
-    CHECK(me->ops->get_name(me->lane, me->desk->at[me->rank].name, &me->desk->at[me->rank].len) ==
-          0);
-    meet_quietly(me, 0);
+    me->shared->proc[me->rank].id = id;
+    me->shared->proc[me->rank].pid = getpid();
+    me->shared->proc[me->rank].len = SK_ADDRESS_NAMES;
+    CHECK(me->ops->get_name(me->lane, me->shared->proc[me->rank].name,
+                            &me->shared->proc[me->rank].len) == 0);
+    lane_barrier_no_poll(me, 0);
     for (int i = 0; i < me->n; i++)
-        CHECK(me->ops->connect(me->lane, me->desk->at[i].id, me->desk->at[i].name,
-                               me->desk->at[i].len, &me->peer[i]) == 0);
-    meet_quietly(me, 1);
+        CHECK(me->ops->connect(me->lane, me->shared->proc[i].id, me->shared->proc[i].name,
+                               me->shared->proc[i].len, &me->peer[i]) == 0);
+    lane_barrier_no_poll(me, 1);
 }
 
-static void child(const test *t, const sk_lane_ops *ops, desk *d, int rank)
+static void child(const test *t, const sk_lane_ops *ops, shared_area *d, int rank)
 {
-    self me = {.ops = ops, .desk = d, .rank = rank, .n = t->n};
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is given up leaves nobody behind */
+    process me = {.ops = ops, .shared = d, .rank = rank, .n = t->n};
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that is killed leaves no process behind */
     alarm(600);
-    open_and_reach(&me, !t->no_direct);
+    open_and_connect(&me, !t->no_direct);
     t->body(&me);
     me.ops->close(me.lane);
     exit(0);
 }
 
-/* Some time after it has begun its work. */
-static void kill_victim(const test *t, desk *d, pid_t pid)
+/* Kills the process some time after it has started its work. */
+static void kill_victim(const test *t, shared_area *d, pid_t pid)
 {
     while (atomic_load(&d->arrived[1]) < t->n && waitpid(pid, NULL, WNOHANG) == 0)
         sched_yield();
@@ -150,7 +151,8 @@ void test_run(const test *t, const sk_lane_ops *ops)
 {
     pid_t pid[MAX_RANKS];
     int bad = 0;
-    desk *d = mmap(NULL, sizeof *d, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_area *d =
+        mmap(NULL, sizeof *d, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(d != MAP_FAILED);
     fflush(NULL);
     for (int i = 0; i < t->n; i++) {
@@ -174,18 +176,18 @@ void test_run(const test *t, const sk_lane_ops *ops)
     tap_ok(!bad, "%s_%s", ops->name, t->name);
 }
 
-int send_one(self *me, int to, const void *data, size_t len)
+int send_one(process *me, int to, const void *data, size_t len)
 {
     struct iovec part[2] = {{(void *)(uintptr_t)data, len / 3},
                             {(char *)(uintptr_t)data + len / 3, len - len / 3}};
     return me->ops->send(me->lane, me->peer[to], part, 2);
 }
 
-void send_all(self *me, int to, const void *data, size_t len)
+void send_all(process *me, int to, const void *data, size_t len)
 {
     int err;
     while ((err = send_one(me, to, data, len)) == -EAGAIN)
-        rest(me->ops->poll(me->lane));
+        yield_if_idle(me->ops->poll(me->lane));
     CHECK(err == 0);
 }
 
@@ -208,13 +210,13 @@ bool pattern_is(const unsigned char *at, size_t len, int from, uint64_t number)
     return true;
 }
 
-void expect_pattern(self *me, int from, const unsigned char *data, size_t len)
+void expect_pattern(process *me, int from, const unsigned char *data, size_t len)
 {
     CHECK(pattern_is(data, len, from, me->next[from]));
     me->next[from]++;
 }
 
-int try_pattern(self *me, int to, size_t len, uint64_t number)
+int try_pattern(process *me, int to, size_t len, uint64_t number)
 {
     static unsigned char bytes[1 << 16];
     CHECK(len <= sizeof bytes);
@@ -222,11 +224,11 @@ int try_pattern(self *me, int to, size_t len, uint64_t number)
     return send_one(me, to, bytes, len);
 }
 
-void send_pattern(self *me, int to, size_t len, uint64_t number)
+void send_pattern(process *me, int to, size_t len, uint64_t number)
 {
     int err;
     while ((err = try_pattern(me, to, len, number)) == -EAGAIN)
-        rest(me->ops->poll(me->lane));
+        yield_if_idle(me->ops->poll(me->lane));
     CHECK(err == 0);
 }
 

@@ -20,25 +20,25 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-static sk_shm_lane *inside(const self *me)
+static sk_shm_lane *lane_of(const process *me)
 {
     return (sk_shm_lane *)me->lane;
 }
 
 /* The writer's end at process 0. */
-static sk_ring_writer *writer(const self *me)
+static sk_ring_writer *writer(const process *me)
 {
-    return &inside(me)->peers[me->peer[0]].ring;
+    return &lane_of(me)->peers[me->peer[0]].ring;
 }
 
-static void announce(const self *me)
+static void announce(const process *me)
 {
-    sk_shm_peer *m = &inside(me)->peers[me->peer[0]];
+    sk_shm_peer *m = &lane_of(me)->peers[me->peer[0]];
     atomic_fetch_or(m->doorbell, m->bit);
 }
 
-/* Each of the senders breaks the ring in its own way; the last one keeps to the rules. */
-static void break_ring(const self *me)
+/* Each sender breaks the ring in its own way; the last one follows the protocol. */
+static void break_ring(const process *me)
 {
     sk_ring_writer *w = writer(me);
     uint64_t at = w->at;
@@ -56,7 +56,7 @@ static void break_ring(const self *me)
     announce(me);
 }
 
-static void garbage_is_refused_and_others_go_on(self *me)
+static void garbage_is_refused_and_others_go_on(process *me)
 {
     int good = me->n - 1;
     me->packet = expect_pattern;
@@ -72,7 +72,7 @@ static void garbage_is_refused_and_others_go_on(self *me)
             CHECK(try_pattern(me, i, 1, 0) == -EPIPE);
         }
     }
-    meet(me, 2);
+    lane_barrier(me, 2);
     if (me->rank == good)
         for (uint64_t i = 50; i < 3000; i++)
             send_pattern(me, 0, 60, i);
@@ -80,13 +80,13 @@ static void garbage_is_refused_and_others_go_on(self *me)
         CHECK(try_pattern(me, 0, 1, 0) == -EPIPE);
     else
         UNTIL(me, me->next[good] == 3000);
-    meet(me, 3);
+    lane_barrier(me, 3);
     for (int i = 1; i < good && !me->rank; i++)
         CHECK(me->gone[i] == 1 && me->next[i] == 50);
 }
 
-/* Anything may stand in the ring at any time: the reader must stay within it. */
-static void random_bytes_do_no_harm(self *me)
+/* The ring may hold any bytes: the reader must stay lane_of it. */
+static void random_bytes_do_no_harm(process *me)
 {
     unsigned seed = 12345;
     if (me->rank) {
@@ -98,39 +98,39 @@ static void random_bytes_do_no_harm(self *me)
         UNTIL(me, me->gone[1] == 1);
         CHECK(me->why[1] == -EPROTO);
     }
-    meet(me, 2);
+    lane_barrier(me, 2);
 }
 
-static void a_full_inbox_is_not_reached(self *me)
+static void a_full_inbox_refuses_connections(process *me)
 {
-    sk_shm_lane *s = inside(me);
+    sk_shm_lane *s = lane_of(me);
     sk_lane *other;
     uint32_t peer;
     sk_lane_config config = {.id = 4711, .events = s->config.events};
     for (int i = 1; i < SK_INBOX_SLOTS; i++)
         atomic_store(&s->inbox->slots[i].state, SK_SLOT_CLAIMED | (uint64_t)getpid() << 32);
     CHECK(sk_lane_shm.open(&other, &config) == 0);
-    CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
-                              &peer) == -ENETUNREACH);
+    CHECK(sk_lane_shm.connect(other, s->config.id, me->shared->proc[0].name,
+                              me->shared->proc[0].len, &peer) == -ENETUNREACH);
     atomic_store(&s->inbox->slots[700].state, SK_SLOT_FREE);
-    CHECK(sk_lane_shm.connect(other, s->config.id, me->desk->at[0].name, me->desk->at[0].len,
-                              &peer) == 0);
+    CHECK(sk_lane_shm.connect(other, s->config.id, me->shared->proc[0].name,
+                              me->shared->proc[0].len, &peer) == 0);
     sk_lane_shm.close(other);
 }
 
-/* The seats of those who are gone serve others: far more come and go than there are seats. */
-static void seats_are_used_again(self *me)
+/* The slots of closed peers are reused: many more lanes connect than there are slots. */
+static void slots_are_reused(process *me)
 {
-    sk_lane_config config = {.id = 0, .events = inside(me)->config.events};
+    sk_lane_config config = {.id = 0, .events = lane_of(me)->config.events};
     struct iovec part = {"hello", 5};
     for (int i = 0; i < 3 * SK_INBOX_SLOTS; i++) {
         sk_lane *other;
         uint32_t peer;
-        config.id = me->desk->at[1].id = (uint64_t)i + 2;
+        config.id = me->shared->proc[1].id = (uint64_t)i + 2;
         me->n = 2;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
-        CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
-                                  me->desk->at[0].len, &peer) == 0);
+        CHECK(sk_lane_shm.connect(other, me->shared->proc[0].id, me->shared->proc[0].name,
+                                  me->shared->proc[0].len, &peer) == 0);
         CHECK(sk_lane_shm.send(other, peer, &part, 1) == 0);
         sk_lane_shm.close(other);
         me->packets = 0;
@@ -138,13 +138,13 @@ static void seats_are_used_again(self *me)
         UNTIL(me, me->gone[1] == 1);
         CHECK(me->packets == 1);
     }
-    CHECK(sk_inbox_high(inside(me)->inbox) < 8);
+    CHECK(sk_inbox_high(lane_of(me)->inbox) < 8);
 }
 
-/* A process that dies between claiming a seat and sitting down. */
-static void a_half_claimed_seat_becomes_free(self *me)
+/* A process dies after it has claimed a slot and before it is connected. */
+static void a_half_claimed_slot_becomes_free(process *me)
 {
-    sk_inbox *b = inside(me)->inbox;
+    sk_inbox *b = lane_of(me)->inbox;
     pid_t pid = fork();
     if (pid == 0)
         _exit(0);
@@ -168,31 +168,31 @@ static void forbid_reading(void)
     CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 }
 
-static int try_read(self *me, int to, uint64_t at)
+static int try_read(process *me, int to, uint64_t at)
 {
     char byte;
     sk_lane_source source = {.at = at, .len = 1};
     return me->ops->read(me->lane, me->peer[to], &source, 0, &byte, 1, me);
 }
 
-static void peers_that_cannot_be_read_say_so(self *me)
+static void peers_that_cannot_be_read_say_so(process *me)
 {
     static char byte;
     if (me->rank == 0) {
         CHECK(try_read(me, 1, (uint64_t)(uintptr_t)&byte) == 1);
         CHECK(try_read(me, 1, 8) == -EFAULT);
         /* Another process than the one meant: what is found there is not its id. */
-        inside(me)->peers[me->peer[1]].readable = SK_READ_UNTRIED;
-        inside(me)->peers[me->peer[1]].inbox->probe = (uint64_t)(uintptr_t)&byte;
+        lane_of(me)->peers[me->peer[1]].readable = SK_READ_UNTRIED;
+        lane_of(me)->peers[me->peer[1]].inbox->probe = (uint64_t)(uintptr_t)&byte;
         CHECK(try_read(me, 1, (uint64_t)(uintptr_t)&byte) == -EPERM);
         forbid_reading();
         CHECK(try_read(me, 0, (uint64_t)(uintptr_t)&byte) == -EPERM);
         CHECK(try_read(me, 0, (uint64_t)(uintptr_t)&byte) == -EPERM);
     }
-    meet(me, 2);
+    lane_barrier(me, 2);
 }
 
-static void reading_can_be_turned_off(self *me)
+static void reading_can_be_turned_off(process *me)
 {
     sk_lane_source source;
     void *handle;
@@ -213,19 +213,19 @@ static long lines_of(const char *path, const char *word)
     return n;
 }
 
-static void opening_and_closing_leaves_nothing(self *me)
+static void opening_and_closing_leaves_nothing(process *me)
 {
     enum { ALLOWED_PAGES = 64 };
     long fds = 0, maps = 0, pages = 0;
-    sk_lane_config config = {.id = 99, .events = inside(me)->config.events};
+    sk_lane_config config = {.id = 99, .events = lane_of(me)->config.events};
     for (int i = 0; i < 2000; i++) {
         sk_lane *other;
         uint32_t peer;
         CHECK(sk_lane_shm.open(&other, &config) == 0);
-        CHECK(sk_lane_shm.connect(other, me->desk->at[0].id, me->desk->at[0].name,
-                                  me->desk->at[0].len, &peer) == 0);
+        CHECK(sk_lane_shm.connect(other, me->shared->proc[0].id, me->shared->proc[0].name,
+                                  me->shared->proc[0].len, &peer) == 0);
         sk_lane_shm.close(other);
-        me->desk->at[1].id = config.id;
+        me->shared->proc[1].id = config.id;
         me->n = 2;
         me->ops->poll(me->lane);
         if (i == 100) {
@@ -240,30 +240,30 @@ static void opening_and_closing_leaves_nothing(self *me)
 }
 
 /* A sender is killed again and again in the middle of its work: every packet that came is whole and
- * in its place, and each sender is reported once. */
-static void senders_killed_at_any_moment_do_no_harm(self *me)
+ * in order, and each sender is reported once. */
+static void senders_killed_at_any_moment_do_no_harm(process *me)
 {
     unsigned seed = (unsigned)getpid();
     me->packet = expect_pattern;
     me->n = 2;
     for (int round = 0; round < 40; round++) {
-        me->desk->at[1].id = sk_address_id();
+        me->shared->proc[1].id = sk_address_id();
         me->next[1] = 0;
         me->gone[1] = 0;
         pid_t pid = fork();
         CHECK(pid >= 0);
         if (pid == 0) {
-            self child = {.ops = me->ops, .desk = me->desk, .rank = 1, .n = 2};
-            sk_lane_config config = {.id = me->desk->at[1].id};
+            process child = {.ops = me->ops, .shared = me->shared, .rank = 1, .n = 2};
+            sk_lane_config config = {.id = me->shared->proc[1].id};
             CHECK(sk_lane_shm.open(&child.lane, &config) == 0);
-            CHECK(sk_lane_shm.connect(child.lane, me->desk->at[0].id, me->desk->at[0].name,
-                                      me->desk->at[0].len, &child.peer[0]) == 0);
+            CHECK(sk_lane_shm.connect(child.lane, me->shared->proc[0].id, me->shared->proc[0].name,
+                                      me->shared->proc[0].len, &child.peer[0]) == 0);
             for (uint64_t i = 0;; i += try_pattern(&child, 0, i * 61 % 9000, i) == 0)
                 ;
         }
         uint64_t goal = (uint64_t)(rand_r(&seed) % 200) + 1;
         UNTIL(me, me->next[1] >= goal);
-        kill(pid, SIGKILL); /* stays a zombie for now: that must not fool us */
+        kill(pid, SIGKILL); /* a zombie until waitpid: it must count as gone */
         UNTIL(me, me->gone[1] == 1);
         CHECK(me->why[1] == -EPIPE);
         CHECK(waitpid(pid, NULL, 0) == pid);
@@ -275,9 +275,9 @@ static const test tests[] = {
      .n = 10,
      .body = garbage_is_refused_and_others_go_on},
     {.name = "random_bytes_do_no_harm", .n = 2, .body = random_bytes_do_no_harm},
-    {.name = "a_full_inbox_is_not_reached", .n = 1, .body = a_full_inbox_is_not_reached},
-    {.name = "seats_are_used_again", .n = 1, .body = seats_are_used_again},
-    {.name = "a_half_claimed_seat_becomes_free", .n = 1, .body = a_half_claimed_seat_becomes_free},
+    {.name = "a_full_inbox_refuses_connections", .n = 1, .body = a_full_inbox_refuses_connections},
+    {.name = "slots_are_reused", .n = 1, .body = slots_are_reused},
+    {.name = "a_half_claimed_slot_becomes_free", .n = 1, .body = a_half_claimed_slot_becomes_free},
     {.name = "peers_that_cannot_be_read_say_so", .n = 2, .body = peers_that_cannot_be_read_say_so},
     {.name = "reading_can_be_turned_off",
      .n = 1,

@@ -1,6 +1,6 @@
-/* provider.h: a few processes that talk through the provider, straight through libfabric's calls. A
- * test is a function that every process of a party runs; a CHECK that fails ends its process and
- * names the place. */
+/* provider.h: tests of the provider through libfabric's calls. A test is a function that a few
+ * processes run, each with its own endpoint. A CHECK that fails ends its process and prints file and
+ * line. */
 #ifndef TESTS_PROVIDER_H
 #define TESTS_PROVIDER_H
 
@@ -21,18 +21,18 @@
 
 enum { MOST = 8, NAME = 64 };
 
-/* How the endpoints of a test are opened; zero is what most tests want. */
-typedef struct terms {
+/* How the endpoints of a test are opened. Zero is right for most tests. */
+typedef struct ep_options {
     enum fi_threading threading;
     enum fi_cq_format format;
     enum fi_av_type av;
     bool no_context; /* contexts are not struct fi_context */
     bool selective;
-    bool late;     /* addresses are not inserted: the test does it */
+    bool late;     /* addresses are not exchanged: the test does it */
     uint64_t caps; /* more than the usual */
-} terms;
+} ep_options;
 
-typedef struct party {
+typedef struct process {
     int rank, n;
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -41,28 +41,28 @@ typedef struct party {
     struct fid_cq *cq;
     struct fid_av *av;
     fi_addr_t addr[MOST];
-} party;
+} process;
 
-typedef void test_fn(party *p);
+typedef void test_fn(process *p);
 
-/* Run a test in `n` processes of its own; prints ok or FAIL. `env`: NAME=VALUE words, NULL-ended.
- */
-void run_test(const char *name, int n, const terms *how, test_fn *fn, const char *const *env);
+/* Run a test in `n` processes of its own; prints one line of TAP. `env`: NAME=VALUE
+ * strings, NULL-terminated. */
+void run_test(const char *name, int n, const ep_options *how, test_fn *fn, const char *const *env);
 
-void barrier(party *p);
-void meet(party *p); /* exchange and insert addresses: publish, barrier, insert, barrier */
-void post(party *p);
-void insert(party *p);
-void leave(party *p); /* this process says goodbye to barriers: others do not wait for it */
-struct fi_info *hints_for(const terms *how);
+void barrier(process *p);
+void exchange_addresses(process *p); /* publish, barrier, insert, barrier */
+void publish_address(process *p);
+void insert_addresses(process *p);
+void leave_barriers(process *p); /* later barriers do not wait for this process */
+struct fi_info *hints_for(const ep_options *how);
 
 /* Completions: wait for one; `want` 0: success, else the error expected. */
-void wait_entry(party *p, struct fi_cq_tagged_entry *out);
-void wait_error(party *p, int want, struct fi_cq_err_entry *out);
-void wait_context(party *p, void *context); /* the next one must have this context */
-void spin(party *p, int ms);                /* progress for a while; nothing may complete */
+void wait_entry(process *p, struct fi_cq_tagged_entry *out);
+void wait_error(process *p, int want, struct fi_cq_err_entry *out);
+void wait_context(process *p, void *context); /* the next one must have this context */
+void spin(process *p, int ms);                /* progress for a while; nothing may complete */
 
-/* A message of `len` bytes that tells `seed`. */
+/* A message of `len` bytes that depends on `seed`. */
 void fill(void *buf, size_t len, unsigned seed);
 bool filled(const void *buf, size_t len, unsigned seed);
 

@@ -4,7 +4,7 @@
 static struct fi_context2 ctx[16];
 
 /* Every way to send meets every way to receive. */
-static void send_kinds(party *p)
+static void send_kinds(process *p)
 {
     char out[64], a[32], b[32];
     fi_addr_t to = p->addr[1];
@@ -60,7 +60,7 @@ static void send_kinds(party *p)
     barrier(p);
 }
 
-static void selective(party *p)
+static void selective(process *p)
 {
     char c = 7;
     struct iovec iov = {&c, 1};
@@ -85,7 +85,7 @@ static void selective(party *p)
 }
 
 /* Formats are of different sizes; readfrom tells who sent. */
-static void formats(party *p)
+static void formats(process *p)
 {
     char c = 3, in = 0;
     if (p->rank == 1) {
@@ -116,7 +116,7 @@ static void formats(party *p)
     CHECK(fi_cq_sread(p->cq, &e, 1, NULL, -1) == -FI_EAGAIN);
 }
 
-static void vectors(party *p)
+static void vectors(process *p)
 {
     char name[NAME], other[NAME], text[128];
     size_t len = sizeof name;
@@ -144,7 +144,7 @@ static void vectors(party *p)
     CHECK(fi_trecv(p->ep, name, 1, NULL, two[1], 1, 0, &ctx[0]) == -FI_EINVAL);
 }
 
-static void refusals(party *p)
+static void refusals(process *p)
 {
     struct fid_mr *mr;
     struct fid_cntr *cntr;
@@ -207,15 +207,15 @@ static int offered(const struct fi_info *hints)
 
 #define REFUSED(change)                                                                            \
     do {                                                                                           \
-        struct fi_info *h = hints_for(&(terms){0});                                                \
+        struct fi_info *h = hints_for(&(ep_options){0});                                           \
         change;                                                                                    \
         CHECK(offered(h) == -FI_ENODATA);                                                          \
         fi_freeinfo(h);                                                                            \
     } while (0)
 
-static void infos(party *p)
+static void infos(process *p)
 {
-    struct fi_info *h = hints_for(&(terms){0});
+    struct fi_info *h = hints_for(&(ep_options){0});
     struct fi_info *info = NULL;
     CHECK(p->info->caps & FI_DIRECTED_RECV && !(p->info->caps & FI_SOURCE));
     CHECK(p->info->mode == FI_CONTEXT && p->info->domain_attr->mr_mode == 0);
@@ -247,14 +247,14 @@ static void infos(party *p)
     REFUSED(h->domain_attr->name = strdup("eth0"));
     REFUSED(h->domain_attr->cntr_cnt = 1);
     REFUSED(h->addr_format = FI_SOCKADDR_IN);
-    h = hints_for(&(terms){0});
+    h = hints_for(&(ep_options){0});
     CHECK(fi_getinfo(FI_VERSION(1, 9), "localhost", "1", 0, h, &info) == -FI_ENODATA);
     fi_freeinfo(h);
 }
 
-static void bad_settings(party *p)
+static void bad_settings(process *p)
 {
-    struct fi_info *h = hints_for(&(terms){0});
+    struct fi_info *h = hints_for(&(ep_options){0});
     struct fid_domain *d;
     (void)p;
     (void)!freopen("/dev/null", "w", stderr); /* it says so there */
@@ -278,13 +278,16 @@ int main(void)
     run_test("fi_getinfo_offers_what_is_there_and_nothing_else", 1, NULL, infos, NULL);
     run_test("settings_that_are_wrong_are_refused", 1, NULL, bad_settings, NULL);
     run_test("every_send_meets_every_receive", 2, NULL, send_kinds, NULL);
-    run_test("selective_completion_is_silent", 2, &(terms){.selective = true}, selective, NULL);
-    run_test("format_context", 2, &(terms){.format = FI_CQ_FORMAT_CONTEXT, .caps = FI_SOURCE},
+    run_test("selective_completion_is_silent", 2, &(ep_options){.selective = true}, selective,
+             NULL);
+    run_test("format_context", 2, &(ep_options){.format = FI_CQ_FORMAT_CONTEXT, .caps = FI_SOURCE},
              formats, c);
-    run_test("format_msg", 2, &(terms){.format = FI_CQ_FORMAT_MSG, .caps = FI_SOURCE}, formats, m);
-    run_test("format_data", 2, &(terms){.format = FI_CQ_FORMAT_DATA, .caps = FI_SOURCE}, formats,
-             d);
-    run_test("addresses_are_looked_up_and_removed", 2, &(terms){.av = FI_AV_TABLE}, vectors, NULL);
+    run_test("format_msg", 2, &(ep_options){.format = FI_CQ_FORMAT_MSG, .caps = FI_SOURCE}, formats,
+             m);
+    run_test("format_data", 2, &(ep_options){.format = FI_CQ_FORMAT_DATA, .caps = FI_SOURCE},
+             formats, d);
+    run_test("addresses_are_looked_up_and_removed", 2, &(ep_options){.av = FI_AV_TABLE}, vectors,
+             NULL);
     run_test("what_is_not_served_is_refused", 1, NULL, refusals, NULL);
     run_test("an_endpoint_that_is_not_enabled_stops_nobody", 1, NULL, not_enabled, NULL);
     return tap_end();

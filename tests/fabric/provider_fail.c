@@ -11,14 +11,14 @@ enum { LONG = 200000, MANY = 50 };
 static struct fi_context2 ctx[4 * MANY];
 static char big[LONG], in[LONG];
 
-static void die(party *p)
+static void die(process *p)
 {
-    leave(p);
+    leave_barriers(p);
     kill(getpid(), SIGKILL);
 }
 
 /* The errors of what waits for rank 1, in any order; others complete well. */
-static void collect(party *p, int errors, int good)
+static void collect(process *p, int errors, int good)
 {
     while (errors || good) {
         struct fi_cq_tagged_entry e;
@@ -38,7 +38,7 @@ static void collect(party *p, int errors, int good)
 }
 
 /* Rank 1 has not answered offers, has offered itself, and is waited for. */
-static void killed(party *p)
+static void killed(process *p)
 {
     int v = 1, w = 0;
     if (p->rank == 1) {
@@ -75,7 +75,7 @@ static void killed(party *p)
 }
 
 /* Rank 1 is killed while data flows both ways. */
-static void killed_at_work(party *p)
+static void killed_at_work(process *p)
 {
     struct timespec nap = {0, 5000000L * (1 + rand() % 5)};
     if (p->rank == 1 && fork() == 0) { /* somebody else does it, in the middle */
@@ -84,7 +84,7 @@ static void killed_at_work(party *p)
         _exit(0);
     }
     if (p->rank == 1)
-        leave(p);
+        leave_barriers(p);
     fi_addr_t other = p->addr[1 - p->rank];
     for (int round = 0, waits = 0;; round++) {
         struct fi_cq_tagged_entry e;
@@ -106,14 +106,14 @@ static void killed_at_work(party *p)
 }
 
 /* A peer that closes its endpoint is as gone, but what it has sent arrives. */
-static void closed(party *p)
+static void closed(process *p)
 {
     int v = 3;
     if (p->rank == 1) {
         CHECK_OK(fi_tinject(p->ep, &v, sizeof v, p->addr[0], 1));
         spin(p, 100); /* time for the network to take it */
         barrier(p);
-        leave(p);
+        leave_barriers(p);
         CHECK_OK(fi_close(&p->ep->fid));
         exit(0);
     }

@@ -1,4 +1,4 @@
-/* provider_flow.c: much data, many messages, little room: everything arrives, nothing waits for
+/* provider_flow.c: much data, many messages, little memory: everything arrives, nothing waits for
  * ever, and buffers are free when they are said to be. */
 #include "provider.h"
 
@@ -8,7 +8,7 @@ static struct fi_context2 ctx[FLOOD];
 static struct fi_context2 last;
 
 /* Both sides send far more than fits, and receive the last one first. */
-static void flood(party *p)
+static void flood(process *p)
 {
     struct fi_cq_tagged_entry e;
     fi_addr_t other = p->addr[1 - p->rank];
@@ -37,7 +37,7 @@ static void flood(party *p)
 }
 
 /* Inject copies, but not without end: the caller is told to try again. */
-static void inject(party *p)
+static void inject(process *p)
 {
     struct fi_cq_tagged_entry e;
     char buf[1000];
@@ -65,7 +65,7 @@ static void inject(party *p)
     }
 }
 
-static void huge(party *p)
+static void huge(process *p)
 {
     struct fi_cq_tagged_entry e;
     char *buf = malloc(HUGE_LEN);
@@ -91,7 +91,7 @@ static void huge(party *p)
 }
 
 /* All send long messages to all at the same time. */
-static void crowd(party *p)
+static void all_to_all(process *p)
 {
     enum { LEN = 300000, ROUNDS = 10 };
     struct fi_cq_tagged_entry e;
@@ -113,7 +113,7 @@ static void crowd(party *p)
 }
 
 /* FI_DELIVERY_COMPLETE and FI_MATCH_COMPLETE wait for the receive, also of short messages. */
-static void delivery(party *p)
+static void delivery(process *p)
 {
     static const uint64_t how[] = {FI_DELIVERY_COMPLETE, FI_MATCH_COMPLETE};
     static char buf[50000];
@@ -137,7 +137,7 @@ static void delivery(party *p)
 }
 
 /* As many posted receives as stock providers hang on, matched from the back. */
-static void deep(party *p)
+static void deep(process *p)
 {
     struct fi_cq_tagged_entry e;
     static int in[FLOOD];
@@ -170,8 +170,8 @@ int main(void)
     run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
     run_test("sixteen_megabytes", 2, NULL, huge, NULL);
     run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);
-    run_test("all_to_all", 4, NULL, crowd, NULL);
-    run_test("all_to_all_in_packets", 4, NULL, crowd, packets);
+    run_test("all_to_all", 4, NULL, all_to_all, NULL);
+    run_test("all_to_all_in_packets", 4, NULL, all_to_all, packets);
     run_test("delivery_waits_for_the_receive", 2, NULL, delivery, NULL);
     run_test("delivery_in_packets", 2, NULL, delivery, packets);
     run_test("twenty_thousand_receives", 2, NULL, deep, NULL);

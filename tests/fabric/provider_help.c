@@ -10,9 +10,9 @@
 
 enum { TIME_LIMIT = 600 };
 
-/* What the processes of a test share. */
+/* Memory shared by the processes of a test. */
 static struct shm {
-    _Atomic int at, epoch, members;
+    _Atomic int arrived, generation, members; /* the barrier */
     char name[MOST][NAME];
 } * shm;
 
@@ -27,50 +27,50 @@ void check_failed(const char *file, int line, const char *what, long value)
     _exit(1);
 }
 
-static void progress(party *p)
+static void progress(process *p)
 {
     (void)!fi_cq_read(p->cq, NULL, 0);
     sched_yield();
 }
 
-void barrier(party *p)
+void barrier(process *p)
 {
-    int epoch = atomic_load(&shm->epoch);
-    if (atomic_fetch_add(&shm->at, 1) + 1 >= atomic_load(&shm->members)) {
-        atomic_store(&shm->at, 0);
-        atomic_fetch_add(&shm->epoch, 1);
+    int generation = atomic_load(&shm->generation);
+    if (atomic_fetch_add(&shm->arrived, 1) + 1 >= atomic_load(&shm->members)) {
+        atomic_store(&shm->arrived, 0);
+        atomic_fetch_add(&shm->generation, 1);
     }
-    while (atomic_load(&shm->epoch) == epoch)
+    while (atomic_load(&shm->generation) == generation)
         progress(p);
 }
 
-void leave(party *p)
+void leave_barriers(process *p)
 {
     (void)p;
     atomic_fetch_sub(&shm->members, 1);
 }
 
-void post(party *p)
+void publish_address(process *p)
 {
     size_t len = NAME;
     CHECK_OK(fi_getname(&p->ep->fid, shm->name[p->rank], &len));
     CHECK(len == NAME);
 }
 
-void insert(party *p)
+void insert_addresses(process *p)
 {
     CHECK(fi_av_insert(p->av, shm->name, (size_t)p->n, p->addr, 0, NULL) == p->n);
 }
 
-void meet(party *p)
+void exchange_addresses(process *p)
 {
-    post(p);
+    publish_address(p);
     barrier(p);
-    insert(p);
+    insert_addresses(p);
     barrier(p);
 }
 
-struct fi_info *hints_for(const terms *how)
+struct fi_info *hints_for(const ep_options *how)
 {
     struct fi_info *hints = fi_allocinfo();
     CHECK(hints);
@@ -87,7 +87,7 @@ struct fi_info *hints_for(const terms *how)
     return hints;
 }
 
-static void party_open(party *p, const terms *how)
+static void process_open(process *p, const ep_options *how)
 {
     struct fi_info *hints = hints_for(how);
     struct fi_cq_attr cq = {.format = how->format ? how->format : FI_CQ_FORMAT_TAGGED,
@@ -107,7 +107,7 @@ static void party_open(party *p, const terms *how)
     fi_freeinfo(hints);
 }
 
-static void party_close(party *p)
+static void process_close(process *p)
 {
     CHECK_OK(fi_close(&p->ep->fid));
     CHECK_OK(fi_close(&p->cq->fid));
@@ -117,24 +117,24 @@ static void party_close(party *p)
     fi_freeinfo(p->info);
 }
 
-static void child(int rank, int n, const terms *how, test_fn *fn, const char *const *env)
+static void child(int rank, int n, const ep_options *how, test_fn *fn, const char *const *env)
 {
-    party p = {.rank = rank, .n = n};
+    process p = {.rank = rank, .n = n};
     for (; env && *env; env++)
         putenv((char *)*env);
     alarm(TIME_LIMIT);
-    party_open(&p, how);
+    process_open(&p, how);
     if (!how->late)
-        meet(&p);
+        exchange_addresses(&p);
     fn(&p);
     barrier(&p);
-    party_close(&p);
+    process_close(&p);
     exit(0);
 }
 
-void run_test(const char *name, int n, const terms *how, test_fn *fn, const char *const *env)
+void run_test(const char *name, int n, const ep_options *how, test_fn *fn, const char *const *env)
 {
-    static const terms usual;
+    static const ep_options usual;
     int bad = 0, status;
     shm = mmap(NULL, sizeof *shm, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shm != MAP_FAILED);
@@ -161,7 +161,7 @@ void run_test(const char *name, int n, const terms *how, test_fn *fn, const char
     tap_ok(!bad, "%s", name);
 }
 
-void wait_entry(party *p, struct fi_cq_tagged_entry *out)
+void wait_entry(process *p, struct fi_cq_tagged_entry *out)
 {
     ssize_t n;
     while ((n = fi_cq_read(p->cq, out, 1)) == -FI_EAGAIN)
@@ -174,7 +174,7 @@ void wait_entry(party *p, struct fi_cq_tagged_entry *out)
     CHECK(n == 1);
 }
 
-void wait_error(party *p, int want, struct fi_cq_err_entry *out)
+void wait_error(process *p, int want, struct fi_cq_err_entry *out)
 {
     struct fi_cq_tagged_entry e;
     struct fi_cq_err_entry err = {0};
@@ -189,14 +189,14 @@ void wait_error(party *p, int want, struct fi_cq_err_entry *out)
         *out = err;
 }
 
-void wait_context(party *p, void *context)
+void wait_context(process *p, void *context)
 {
     struct fi_cq_tagged_entry e;
     wait_entry(p, &e);
     CHECK(e.op_context == context);
 }
 
-void spin(party *p, int ms)
+void spin(process *p, int ms)
 {
     struct timespec a, b;
     struct fi_cq_tagged_entry e;

@@ -13,7 +13,7 @@ static size_t length(int i)
     return some[i % 8];
 }
 
-static void order_sender(party *p)
+static void order_sender(process *p)
 {
     struct fi_cq_tagged_entry e;
     for (int round = 0; round < 2; round++) {
@@ -28,9 +28,9 @@ static void order_sender(party *p)
     }
 }
 
-/* Messages with one tag meet receives in order, whatever their lengths; first the messages come,
+/* Messages with one tag match receives in order, whatever their lengths; first the messages come,
  * then the receives, and the other way round. */
-static void order(party *p)
+static void order(process *p)
 {
     struct fi_cq_tagged_entry e;
     fill(big, LONG, 2);
@@ -58,7 +58,7 @@ static void order(party *p)
 }
 
 /* A receive gets the oldest message that fits; a message the oldest receive that fits. */
-static void wildcards(party *p)
+static void wildcards(process *p)
 {
     struct fi_cq_tagged_entry e;
     int v[6] = {0}, me = p->rank;
@@ -102,7 +102,7 @@ static void wildcards(party *p)
 }
 
 /* Open MPI's collectives have negative tags, which MPI_ANY_TAG must not match. */
-static void negative_tags(party *p)
+static void negative_tags(process *p)
 {
     uint64_t allgather = 0xfffffff6, any = 0x7fffffff; /* -10; all but the sign may differ */
     int v = 1, w = 2, got[2] = {0};
@@ -120,7 +120,7 @@ static void negative_tags(party *p)
     CHECK(e.tag == allgather && got[1] == 1);
 }
 
-static void peek(party *p)
+static void peek(process *p)
 {
     struct fi_cq_tagged_entry e;
     struct iovec iov = {in, LONG};
@@ -182,7 +182,7 @@ static void peek(party *p)
     barrier(p);
 }
 
-static void claim_discard(party *p)
+static void claim_discard(process *p)
 {
     struct fi_cq_tagged_entry e;
     struct fi_msg_tagged m = {.addr = p->addr[0], .tag = 7, .context = &ctx[0]};
@@ -208,7 +208,7 @@ static void claim_discard(party *p)
     wait_error(p, FI_ENOMSG, NULL);
 }
 
-static void cancel(party *p)
+static void cancel(process *p)
 {
     int v[3] = {0}, w = 5;
     if (p->rank == 0) {
@@ -233,7 +233,7 @@ static void cancel(party *p)
     barrier(p);
 }
 
-static void truncation(party *p)
+static void truncation(process *p)
 {
     static const size_t lens[] = {50, 1000, LONG, LONG};
     fill(big, LONG, 3);
@@ -248,18 +248,18 @@ static void truncation(party *p)
     }
     for (int i = 0; i < 4; i++) {
         struct fi_cq_err_entry err;
-        size_t room = i == 3 ? 0 : 20;
+        size_t capacity = i == 3 ? 0 : 20;
         memset(in, 0, sizeof in);
-        CHECK_OK(fi_trecv(p->ep, in, room, NULL, p->addr[0], 4, 0, &ctx[i]));
+        CHECK_OK(fi_trecv(p->ep, in, capacity, NULL, p->addr[0], 4, 0, &ctx[i]));
         wait_error(p, FI_ETRUNC, &err);
-        CHECK(err.op_context == &ctx[i] && err.len == room && err.olen == lens[i] - room);
+        CHECK(err.op_context == &ctx[i] && err.len == capacity && err.olen == lens[i] - capacity);
         CHECK(err.tag == 4 && err.data == 6);
-        CHECK(filled(in, room, 3) && in[20] == 0);
+        CHECK(filled(in, capacity, 3) && in[20] == 0);
     }
 }
 
 /* To itself, all lengths, before and after the receive. */
-static void self(party *p)
+static void to_self(process *p)
 {
     struct fi_cq_tagged_entry e;
     struct iovec parts[2] = {{big, 30}, {big + 30, 470}};
@@ -286,10 +286,10 @@ static void self(party *p)
 
 /* Messages may come before their sender was inserted: short ones can be received, long ones wait
  * for a way back. */
-static void late(party *p)
+static void late(process *p)
 {
     struct fi_cq_tagged_entry e;
-    post(p);
+    publish_address(p);
     barrier(p);
     fill(big, LONG, 4);
     if (p->rank == 0) {
@@ -298,13 +298,13 @@ static void late(party *p)
         CHECK(e.len == 10 && filled(in, 10, 4));
         CHECK_OK(fi_trecv(p->ep, in, LONG, NULL, FI_ADDR_UNSPEC, 2, 0, &ctx[0]));
         spin(p, 20);
-        insert(p);
+        insert_addresses(p);
         wait_entry(p, &e);
         CHECK(e.len == LONG && filled(in, LONG, 4));
         CHECK_OK(fi_trecv(p->ep, in, LONG, NULL, p->addr[1], 3, 0, &ctx[0])); /* the same one */
         wait_entry(p, &e);
     } else {
-        insert(p);
+        insert_addresses(p);
         CHECK_OK(fi_tsend(p->ep, big, 10, NULL, p->addr[0], 1, &ctx[0]));
         CHECK_OK(fi_tsend(p->ep, big, LONG, NULL, p->addr[0], 2, &ctx[1]));
         CHECK_OK(fi_tsend(p->ep, big, 10, NULL, p->addr[0], 3, &ctx[2]));
@@ -315,7 +315,7 @@ static void late(party *p)
 
 int main(void)
 {
-    static const terms plain = {.no_context = true};
+    static const ep_options plain = {.no_context = true};
     run_test("nothing_overtakes", 2, NULL, order, NULL);
     run_test("wildcards_get_the_oldest", 3, NULL, wildcards, NULL);
     run_test("wildcards_get_the_oldest_without_contexts", 3, &plain, wildcards, NULL);
@@ -325,7 +325,7 @@ int main(void)
     run_test("cancel_takes_one_receive", 2, NULL, cancel, NULL);
     run_test("cancel_takes_one_receive_without_contexts", 2, &plain, cancel, NULL);
     run_test("truncation_tells_what_was_cut", 2, NULL, truncation, NULL);
-    run_test("an_endpoint_sends_to_itself", 1, NULL, self, NULL);
-    run_test("messages_of_strangers_wait", 2, &(terms){.late = true}, late, NULL);
+    run_test("an_endpoint_sends_to_itself", 1, NULL, to_self, NULL);
+    run_test("messages_of_strangers_wait", 2, &(ep_options){.late = true}, late, NULL);
     return tap_end();
 }

@@ -15,14 +15,14 @@ typedef struct op {
 } op;
 
 typedef struct worker {
-    party *p;
+    process *p;
     int me;
     op sends[BATCH], recvs[BATCH], cancelled;
     unsigned char out[BATCH][3000], in[BATCH][3000];
 } worker;
 
 /* Whoever reads a completion marks it for its owner. */
-static void read_some(party *p)
+static void read_some(process *p)
 {
     struct fi_cq_tagged_entry e[4];
     struct fi_cq_err_entry err = {0};
@@ -38,7 +38,7 @@ static void read_some(party *p)
     }
 }
 
-static void wait_op(party *p, op *o, int err)
+static void wait_op(process *p, op *o, int err)
 {
     while (!atomic_load(&o->done))
         read_some(p);
@@ -51,7 +51,7 @@ static void wait_op(party *p, op *o, int err)
 static void *work(void *arg)
 {
     worker *w = arg;
-    party *p = w->p;
+    process *p = w->p;
     fi_addr_t other = p->addr[1 - p->rank];
     uint64_t tag = (uint64_t)w->me << 32;
     for (int round = 0; round < ROUNDS; round++) {
@@ -77,7 +77,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void threads(party *p)
+static void threads(process *p)
 {
     static worker w[THREADS];
     pthread_t t[THREADS];
@@ -92,8 +92,8 @@ static void threads(party *p)
 int main(void)
 {
     static const char *const small[] = {"SKEIN_EAGER=1000", "SKEIN_UNEXPECTED=1", NULL};
-    static const terms safe = {.threading = FI_THREAD_SAFE};
-    static const terms plain = {.threading = FI_THREAD_SAFE, .no_context = true};
+    static const ep_options safe = {.threading = FI_THREAD_SAFE};
+    static const ep_options plain = {.threading = FI_THREAD_SAFE, .no_context = true};
     run_test("threads_share_an_endpoint", 2, &safe, threads, NULL);
     run_test("threads_share_an_endpoint_and_little_room", 2, &safe, threads, small);
     run_test("threads_share_an_endpoint_without_contexts", 2, &plain, threads, NULL);

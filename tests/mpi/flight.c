@@ -21,7 +21,7 @@ const char *flight_name(int kind)
     return kinds[kind].name;
 }
 
-/* Value that rank `from` has at place i of what it sends to rank `to`. */
+/* Value that rank `from` has at index i of what it sends to rank `to`. */
 static int value(int from, int to, int i)
 {
     return from * 1000 + to * 10 + i % 7;
@@ -49,7 +49,7 @@ void flight_start(flight *f, int kind, MPI_Comm comm)
         MPI_Ireduce_scatter_block(f->send, f->recv, f->n, MPI_INT, MPI_SUM, comm, &f->req);
 }
 
-/* Sum over all ranks of what they have for `to` at place i. */
+/* Sum over all ranks of what they have for `to` at index i. */
 static int sum(const flight *f, int to, int i)
 {
     int s = 0;

@@ -3,7 +3,7 @@
  * host gives, never a hang. */
 #include "neighbor_errors.h"
 #include "neighbor_call.h"
-#include "neighbor_web.h"
+#include "neighbor_digraph.h"
 
 #include <stdlib.h>
 
@@ -132,7 +132,7 @@ static void cut_short(ncoll c, form f, int many, int few)
         valid v;
         test_watch(30, "%s %s, %d for %d%s", form_name(f, false), ncoll_name(c), many, few,
                    host ? ", the host" : "");
-        comm = web_adjacent(&l, MPI_COMM_WORLD, (web_how){.info = MPI_INFO_NULL});
+        comm = digraph_make_adjacent(&l, MPI_COMM_WORLD, (digraph_options){.info = MPI_INFO_NULL});
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         valid_make(&v, c, comm, me == 0 ? many : few, me == 0 ? many : few);
         class[host] = answer(c, &v, f, host);

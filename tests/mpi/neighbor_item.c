@@ -127,6 +127,6 @@ bool nitem_host_errs(ncoll c, form f, bool big, const topo *on)
     return on->parallel && on->grid && f != F_BLOCKING;
 #else
     (void)f;
-    return on->parallel || (c == N_ALLTOALLW && !big && on->lopsided);
+    return on->parallel || (c == N_ALLTOALLW && !big && on->unbalanced);
 #endif
 }

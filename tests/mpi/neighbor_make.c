@@ -1,5 +1,5 @@
-/* neighbor_make.c: see neighbor_web.h: webs become communicators. */
-#include "neighbor_web.h"
+/* neighbor_make.c: see neighbor_digraph.h: the graphs become communicators. */
+#include "neighbor_digraph.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static const int *weights_of(const int *weights, int n, bool weighted)
     return !weighted ? MPI_UNWEIGHTED : n > 0 ? weights : MPI_WEIGHTS_EMPTY;
 }
 
-MPI_Comm web_adjacent(const lists *l, MPI_Comm base, web_how how)
+MPI_Comm digraph_make_adjacent(const lists *l, MPI_Comm base, digraph_options how)
 {
     MPI_Comm c = MPI_COMM_NULL;
     int rc = MPI_Dist_graph_create_adjacent(
@@ -21,10 +21,10 @@ MPI_Comm web_adjacent(const lists *l, MPI_Comm base, web_how how)
 
 /* Every edge is told by a rank drawn for it, one after the other, so that a source comes up in
  * several entries. */
-MPI_Comm web_scattered(const web *w, rng *shared, MPI_Comm base, web_how how)
+MPI_Comm digraph_make_dist(const digraph *w, rng *shared, MPI_Comm base, digraph_options how)
 {
     int me, n = 0;
-    size_t most = (size_t)web_edges(w) * sizeof(int);
+    size_t most = (size_t)digraph_edges(w) * sizeof(int);
     int *from = must_alloc(most), *to = must_alloc(most), *degrees = must_alloc(most),
         *weights = must_alloc(most);
     MPI_Comm c = MPI_COMM_NULL;
@@ -37,7 +37,7 @@ MPI_Comm web_scattered(const web *w, rng *shared, MPI_Comm base, web_how how)
                 from[n] = s;
                 to[n] = d;
                 degrees[n] = 1;
-                weights[n++] = web_weight(s, d);
+                weights[n++] = digraph_weight(s, d);
             }
 #ifdef OPEN_MPI
     how.reorder = false; /* 4.1.4 (treematch) renumbers the ranks, but not the edges */
@@ -52,10 +52,10 @@ MPI_Comm web_scattered(const web *w, rng *shared, MPI_Comm base, web_how how)
     return c;
 }
 
-MPI_Comm web_graph(const web *w, MPI_Comm base, bool reorder)
+MPI_Comm digraph_make_graph(const digraph *w, MPI_Comm base, bool reorder)
 {
     int n = 0, *ends = must_alloc((size_t)w->n * sizeof *ends),
-        *to = must_alloc((size_t)web_edges(w) * sizeof *to);
+        *to = must_alloc((size_t)digraph_edges(w) * sizeof *to);
     MPI_Comm c = MPI_COMM_NULL;
     for (int s = 0; s < w->n; s++) {
         for (int d = 0; d < w->n; d++)

@@ -90,5 +90,5 @@ void topo_read(topo *t)
     int anywhere[2] = {0, 0};
     PMPI_Allreduce(here, anywhere, 2, MPI_INT, MPI_LOR, t->comm);
     t->parallel = anywhere[0];
-    t->lopsided = anywhere[1];
+    t->unbalanced = anywhere[1];
 }

@@ -1,6 +1,6 @@
 /* neighbor_topo.c: see neighbor_topo.h: the making. */
 #include "neighbor_topo.h"
-#include "neighbor_web.h"
+#include "neighbor_digraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,27 +27,27 @@ static void say(topo *t, const char *what)
 static void make_web(topo *t, rng *shared, rng *local, MPI_Comm base, int size, int rank)
 {
     int kind = rng_below(shared, 3), fewer = rng_below(shared, 3);
-    web_how how = {MPI_INFO_NULL, rng_chance(shared, 30), rng_chance(shared, 50)};
-    web w = web_draw(shared, kind == 2 && size > fewer ? size - fewer : size);
+    digraph_options how = {MPI_INFO_NULL, rng_chance(shared, 30), rng_chance(shared, 50)};
+    digraph w = digraph_draw(shared, kind == 2 && size > fewer ? size - fewer : size);
     if (rng_chance(shared, 20)) {
         MPI_Info_create(&how.info);
         MPI_Info_set(how.info, "skein_plan", "eager");
     }
     if (kind == 0) {
         lists l = lists_draw(&w, rank, local);
-        t->comm = web_adjacent(&l, base, how);
+        t->comm = digraph_make_adjacent(&l, base, how);
         lists_free(&l);
     } else if (kind == 1) {
-        t->comm = web_scattered(&w, shared, base, how);
+        t->comm = digraph_make_dist(&w, shared, base, how);
     } else {
-        web_mirror(&w);
-        t->comm = web_graph(&w, base, how.reorder);
+        digraph_mirror(&w);
+        t->comm = digraph_make_graph(&w, base, how.reorder);
     }
     say(t, kind == 0 ? "adjacent graph, " : kind == 1 ? "distributed graph, " : "graph, ");
     say(t, w.text);
     if (how.info != MPI_INFO_NULL)
         MPI_Info_free(&how.info);
-    web_free(&w);
+    digraph_free(&w);
 }
 
 static void make_grid(topo *t, rng *shared, MPI_Comm base, int size)

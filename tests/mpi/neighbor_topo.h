@@ -24,7 +24,7 @@ typedef struct topo {
     slot *in, *out;
     bool grid;
     bool parallel,
-        lopsided; /* some rank has parallel edges; more edges in than out or vice versa */
+        unbalanced; /* some rank has parallel edges; more edges in than out or vice versa */
     char text[160];
 } topo;
 

@@ -8,9 +8,9 @@
 static void with_flight(const stall *s, int kind, MPI_Comm a, MPI_Comm b)
 {
     test_watch(20, "%s while %s is in flight", s->name, flight_name(kind));
-    stage st = {.comm = b};
+    stall_context st = {.comm = b};
     MPI_Comm_rank(b, &st.rank);
-    stage_open(&st);
+    stall_open(&st);
     flight_start(&st.flight, kind, a);
     if (st.rank == 0) {
         s->blocked(&st);
@@ -21,7 +21,7 @@ static void with_flight(const stall *s, int kind, MPI_Comm a, MPI_Comm b)
             s->release(&st);
     }
     flight_land(&st.flight);
-    stage_close(&st);
+    stall_close(&st);
 }
 
 static void all_stalls(const stall *s, const char *only, MPI_Comm a, MPI_Comm b)

@@ -1,4 +1,4 @@
-/* progress.h: the calls in which rank 0 can be stuck, and how rank 1 lets it go. */
+/* progress.h: calls in which rank 0 blocks until rank 1 makes its matching call. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -6,8 +6,8 @@
 
 enum { SHORT = 3, LONG = 1 << 18, TAG = 77 };
 
-/* What a stall works with, made before the collective starts. */
-typedef struct stage {
+/* Buffers and communicators of a stall, made before the collective starts. */
+typedef struct stall_context {
     MPI_Comm comm; /* not the one of the collective */
     int rank;
     MPI_Comm spare; /* a duplicate, may be freed */
@@ -15,20 +15,20 @@ typedef struct stage {
     int *buf;       /* LONG ints */
     void *attached; /* buffer for MPI_Bsend */
     flight flight;
-} stage;
+} stall_context;
 
-void stage_open(stage *st);
-void stage_close(stage *st);
+void stall_open(stall_context *st);
+void stall_close(stall_context *st);
 
 /* The first n ints of the buffer came from this rank, as the status says. */
-void stage_check(const stage *st, int from, int n, MPI_Status *s);
-void send_short(stage *st); /* to the other of ranks 0 and 1 */
+void stall_check(const stall_context *st, int from, int n, MPI_Status *s);
+void send_short(stall_context *st); /* to the other of ranks 0 and 1 */
 
 typedef struct stall {
     const char *name;
-    void (*blocked)(stage *st); /* rank 0, the collective in flight */
-    void (*release)(stage *st); /* rank 1, the collective done */
-    bool all;                   /* the other ranks release as well: a collective call */
+    void (*blocked)(stall_context *st); /* rank 0, the collective in flight */
+    void (*release)(stall_context *st); /* rank 1, the collective done */
+    bool all;                           /* the other ranks release as well: a collective call */
 } stall;
 
 extern const stall p2p_stalls[], set_stalls[], coll_stalls[]; /* each ends with a NULL name */

@@ -190,11 +190,11 @@ void side_expect(side *s)
 
 static void *packed(const side *s, const unsigned char *mem, int elems, int *bytes)
 {
-    int room = 0;
-    PMPI_Pack_size(elems, s->type, MPI_COMM_SELF, &room);
-    void *to = must_alloc((size_t)room);
+    int capacity = 0;
+    PMPI_Pack_size(elems, s->type, MPI_COMM_SELF, &capacity);
+    void *to = must_alloc((size_t)capacity);
     *bytes = 0;
-    type_pack(mem + ((unsigned char *)s->buf - s->mem), elems, s->type, to, room, bytes);
+    type_pack(mem + ((unsigned char *)s->buf - s->mem), elems, s->type, to, capacity, bytes);
     return to;
 }
 

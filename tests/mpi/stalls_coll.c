@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-static void barrier(stage *st)
+static void barrier(stall_context *st)
 {
     MPI_Barrier(st->comm);
 }
 
-static void allreduce(stage *st)
+static void allreduce(stall_context *st)
 {
     int one = 1, all = 0, size;
     MPI_Comm_size(st->comm, &size);
@@ -17,13 +17,13 @@ static void allreduce(stage *st)
     CHECK(all == size, "allreduce gave %d", all);
 }
 
-static void bcast(stage *st)
+static void bcast(stall_context *st)
 {
     MPI_Bcast(st->buf, LONG, MPI_INT, 1, st->comm);
     CHECK(st->buf[1] == 101, "bcast gave %d", st->buf[1]);
 }
 
-static void gather(stage *st)
+static void gather(stall_context *st)
 {
     enum { N = 1024 };
     int size;
@@ -44,21 +44,21 @@ static void use_and_free(MPI_Comm *c, int expected)
     MPI_Comm_free(c);
 }
 
-static void comm_dup(stage *st)
+static void comm_dup(stall_context *st)
 {
     MPI_Comm c;
     MPI_Comm_dup(st->comm, &c);
     use_and_free(&c, test_size());
 }
 
-static void comm_dup_with_info(stage *st)
+static void comm_dup_with_info(stall_context *st)
 {
     MPI_Comm c;
     MPI_Comm_dup_with_info(st->comm, MPI_INFO_NULL, &c);
     use_and_free(&c, test_size());
 }
 
-static void comm_idup(stage *st)
+static void comm_idup(stall_context *st)
 {
     MPI_Comm c;
     MPI_Request r;
@@ -67,14 +67,14 @@ static void comm_idup(stage *st)
     use_and_free(&c, test_size());
 }
 
-static void comm_split(stage *st)
+static void comm_split(stall_context *st)
 {
     MPI_Comm c;
     MPI_Comm_split(st->comm, 0, -st->rank, &c);
     use_and_free(&c, test_size());
 }
 
-static void comm_split_type(stage *st)
+static void comm_split_type(stall_context *st)
 {
     MPI_Comm c;
     MPI_Comm_split_type(st->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c);
@@ -83,7 +83,7 @@ static void comm_split_type(stage *st)
     use_and_free(&c, size);
 }
 
-static void comm_create(stage *st)
+static void comm_create(stall_context *st)
 {
     MPI_Comm c;
     MPI_Group g;
@@ -93,7 +93,7 @@ static void comm_create(stage *st)
     use_and_free(&c, test_size());
 }
 
-static void comm_create_group(stage *st)
+static void comm_create_group(stall_context *st)
 {
     MPI_Comm c;
     MPI_Group g;
@@ -103,7 +103,7 @@ static void comm_create_group(stage *st)
     use_and_free(&c, test_size());
 }
 
-static void cart_create(stage *st)
+static void cart_create(stall_context *st)
 {
     MPI_Comm c;
     int dims[1] = {test_size()}, periods[1] = {1};
@@ -111,7 +111,7 @@ static void cart_create(stage *st)
     use_and_free(&c, test_size());
 }
 
-static void intercomm_create_and_merge(stage *st)
+static void intercomm_create_and_merge(stall_context *st)
 {
     MPI_Comm part, inter, all;
     int side = st->rank > 0;
@@ -124,12 +124,12 @@ static void intercomm_create_and_merge(stage *st)
     use_and_free(&all, test_size());
 }
 
-static void comm_free(stage *st)
+static void comm_free(stall_context *st)
 {
     MPI_Comm_free(&st->spare);
 }
 
-static void window(stage *st)
+static void window(stall_context *st)
 {
     MPI_Win w;
     int n = test_size();

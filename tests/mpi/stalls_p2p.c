@@ -5,38 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void recv_n(stage *st, int n)
+static void recv_n(stall_context *st, int n)
 {
     MPI_Status s;
     MPI_Recv(st->buf, n, MPI_INT, 1 - st->rank, TAG, st->comm, &s);
-    stage_check(st, 1 - st->rank, n, &s);
+    stall_check(st, 1 - st->rank, n, &s);
 }
 
-static void recv_short(stage *st)
+static void recv_short(stall_context *st)
 {
     recv_n(st, SHORT);
 }
-static void recv_long(stage *st)
+static void recv_long(stall_context *st)
 {
     recv_n(st, LONG);
 }
-static void send_long(stage *st)
+static void send_long(stall_context *st)
 {
     MPI_Send(st->buf, LONG, MPI_INT, 1 - st->rank, TAG, st->comm);
 }
-static void ssend(stage *st)
+static void ssend(stall_context *st)
 {
     MPI_Ssend(st->buf, SHORT, MPI_INT, 1 - st->rank, TAG, st->comm);
 }
 
-static void recv_any(stage *st)
+static void recv_any(stall_context *st)
 {
     MPI_Status s;
     MPI_Recv(st->buf, SHORT, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, st->comm, &s);
-    stage_check(st, 1, SHORT, &s);
+    stall_check(st, 1, SHORT, &s);
 }
 
-static void bsend_detach(stage *st)
+static void bsend_detach(stall_context *st)
 {
     void *p;
     int n;
@@ -46,49 +46,49 @@ static void bsend_detach(stage *st)
     st->attached = NULL;
 }
 
-static void sendrecv(stage *st)
+static void sendrecv(stall_context *st)
 {
     MPI_Status s;
     int *mine = must_alloc(LONG * sizeof(int));
     memcpy(mine, st->buf, LONG * sizeof(int));
     MPI_Sendrecv(mine, LONG, MPI_INT, 1 - st->rank, TAG, st->buf, LONG, MPI_INT, 1 - st->rank, TAG,
                  st->comm, &s);
-    stage_check(st, 1 - st->rank, LONG, &s);
+    stall_check(st, 1 - st->rank, LONG, &s);
     free(mine);
 }
 
-static void sendrecv_replace(stage *st)
+static void sendrecv_replace(stall_context *st)
 {
     MPI_Status s;
     MPI_Sendrecv_replace(st->buf, LONG, MPI_INT, 1 - st->rank, TAG, 1 - st->rank, TAG, st->comm,
                          &s);
-    stage_check(st, 1 - st->rank, LONG, &s);
+    stall_check(st, 1 - st->rank, LONG, &s);
 }
 
-static void probe(stage *st)
+static void probe(stall_context *st)
 {
     MPI_Status s;
     MPI_Probe(1, TAG, st->comm, &s);
     recv_short(st);
 }
 
-static void iprobe(stage *st)
+static void iprobe(stall_context *st)
 {
     for (int flag = 0; !flag; sched_yield())
         MPI_Iprobe(1, TAG, st->comm, &flag, MPI_STATUS_IGNORE);
     recv_short(st);
 }
 
-static void mprobe_mrecv(stage *st)
+static void mprobe_mrecv(stall_context *st)
 {
     MPI_Message m;
     MPI_Status s;
     MPI_Mprobe(1, TAG, st->comm, &m, &s);
     MPI_Mrecv(st->buf, SHORT, MPI_INT, &m, &s);
-    stage_check(st, 1, SHORT, &s);
+    stall_check(st, 1, SHORT, &s);
 }
 
-static void improbe_imrecv(stage *st)
+static void improbe_imrecv(stall_context *st)
 {
     MPI_Message m;
     MPI_Status s;
@@ -97,26 +97,26 @@ static void improbe_imrecv(stage *st)
         MPI_Improbe(1, TAG, st->comm, &flag, &m, &s);
     MPI_Imrecv(st->buf, LONG, MPI_INT, &m, &r);
     MPI_Wait(&r, &s);
-    stage_check(st, 1, LONG, &s);
+    stall_check(st, 1, LONG, &s);
 }
 
-static void wait_recv(stage *st)
+static void wait_recv(stall_context *st)
 {
     MPI_Request r;
     MPI_Status s;
     MPI_Irecv(st->buf, LONG, MPI_INT, 1, TAG, st->comm, &r);
     MPI_Wait(&r, &s);
-    stage_check(st, 1, LONG, &s);
+    stall_check(st, 1, LONG, &s);
 }
 
-static void persistent_recv(stage *st)
+static void persistent_recv(stall_context *st)
 {
     MPI_Request r;
     MPI_Status s;
     MPI_Recv_init(st->buf, SHORT, MPI_INT, 1, TAG, st->comm, &r);
     MPI_Start(&r);
     MPI_Wait(&r, &s);
-    stage_check(st, 1, SHORT, &s);
+    stall_check(st, 1, SHORT, &s);
     MPI_Request_free(&r);
 }
 

@@ -9,28 +9,28 @@ typedef struct set {
     bool received;
 } set;
 
-static void set_open(set *v, stage *st)
+static void set_open(set *v, stall_context *st)
 {
     *v = (set){.req = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, st->flight.req}};
     MPI_Irecv(st->buf, SHORT, MPI_INT, 1, TAG, st->comm, &v->req[1]);
 }
 
-static void set_took(set *v, stage *st, int index, MPI_Status *s)
+static void set_took(set *v, stall_context *st, int index, MPI_Status *s)
 {
     CHECK(index == 1 || index == 2, "index %d", index);
     if (index == 1) {
-        stage_check(st, 1, SHORT, s);
+        stall_check(st, 1, SHORT, s);
         v->received = true;
     }
 }
 
-static void set_close(set *v, stage *st)
+static void set_close(set *v, stall_context *st)
 {
     CHECK(v->req[1] == MPI_REQUEST_NULL, "the receive's request is not null when done");
     st->flight.req = v->req[2];
 }
 
-static void waitall(stage *st)
+static void waitall(stall_context *st)
 {
     set v;
     set_open(&v, st);
@@ -40,7 +40,7 @@ static void waitall(stage *st)
     set_close(&v, st);
 }
 
-static void waitany(stage *st)
+static void waitany(stall_context *st)
 {
     set v;
     int index;
@@ -52,7 +52,7 @@ static void waitany(stage *st)
     set_close(&v, st);
 }
 
-static void waitsome(stage *st)
+static void waitsome(stall_context *st)
 {
     set v;
     int n, index[3];
@@ -65,7 +65,7 @@ static void waitsome(stage *st)
     set_close(&v, st);
 }
 
-static void test_receive_only(stage *st)
+static void test_receive_only(stall_context *st)
 {
     set v;
     set_open(&v, st);
@@ -75,7 +75,7 @@ static void test_receive_only(stage *st)
     set_close(&v, st);
 }
 
-static void testall(stage *st)
+static void testall(stall_context *st)
 {
     set v;
     set_open(&v, st);
@@ -85,7 +85,7 @@ static void testall(stage *st)
     set_close(&v, st);
 }
 
-static void testany(stage *st)
+static void testany(stall_context *st)
 {
     set v;
     int index, flag;
@@ -98,7 +98,7 @@ static void testany(stage *st)
     set_close(&v, st);
 }
 
-static void testsome(stage *st)
+static void testsome(stall_context *st)
 {
     set v;
     int n, index[3];
@@ -111,7 +111,7 @@ static void testsome(stage *st)
     set_close(&v, st);
 }
 
-static void request_get_status(stage *st)
+static void request_get_status(stall_context *st)
 {
     set v;
     set_open(&v, st);

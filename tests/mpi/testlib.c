@@ -171,7 +171,7 @@ void *must_alloc(size_t bytes)
 bool test_counter(const char *name, long long *value)
 {
     int (*get)(const char *, long long *);
-    /* the POSIX way to epoch dlsym's object pointer into a function pointer */
+    /* the POSIX way to turn dlsym's object pointer into a function pointer */
     *(void **)&get = dlsym(RTLD_DEFAULT, "skein_counter");
     return get != NULL && get(name, value) == 0;
 }

@@ -2,8 +2,8 @@
  * graphs and grids, on the communicator, on its duplicates, and on what is made from it.
  *   topology SEED CASES */
 #include "comms.h"
+#include "neighbor_digraph.h"
 #include "neighbor_topo.h"
-#include "neighbor_web.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool same_ranks(int *a, int *b, int n, bool exact)
 static void check_weights(const int *ends, const int *weights, int n, bool in, int me)
 {
     for (int i = 0; i < n; i++) {
-        int should = in ? web_weight(ends[i], me) : web_weight(me, ends[i]);
+        int should = in ? digraph_weight(ends[i], me) : digraph_weight(me, ends[i]);
         CHECK(weights[i] == should, "%s: the edge with %d has weight %d, not %d", where, ends[i],
               weights[i], should);
     }
@@ -82,9 +82,9 @@ static void check_dist_graph(MPI_Comm c, lists *given, bool weighted, bool exact
 
 /* ---- graphs ---- */
 
-static void check_graph(MPI_Comm c, const web *w)
+static void check_graph(MPI_Comm c, const digraph *w)
 {
-    int nodes = -1, edges = -1, all = web_edges(w), at = 0;
+    int nodes = -1, edges = -1, all = digraph_edges(w), at = 0;
     int *index = must_alloc((size_t)w->n * sizeof *index),
         *to = must_alloc((size_t)all * sizeof(int));
     check_kind(c, MPI_GRAPH, "a graph");
@@ -186,32 +186,33 @@ static void derive(MPI_Comm *c, rng *shared)
 static void dist_graph_case(MPI_Comm base, rng *shared, rng *local, int size, int rank)
 {
     bool adjacent = rng_chance(shared, 50);
-    web_how how = {MPI_INFO_NULL, false, rng_chance(shared, 50)};
-    web w = web_draw(shared, size);
+    digraph_options how = {MPI_INFO_NULL, false, rng_chance(shared, 50)};
+    digraph w = digraph_draw(shared, size);
     lists l = lists_draw(&w, rank, local);
-    MPI_Comm c = adjacent ? web_adjacent(&l, base, how) : web_scattered(&w, shared, base, how);
+    MPI_Comm c =
+        adjacent ? digraph_make_adjacent(&l, base, how) : digraph_make_dist(&w, shared, base, how);
     check_dist_graph(c, &l, how.weighted, adjacent);
     derive(&c, shared);
     check_dist_graph(c, &l, how.weighted, adjacent);
     MPI_Comm_free(&c);
     lists_free(&l);
-    web_free(&w);
+    digraph_free(&w);
 }
 
 static void graph_case(MPI_Comm base, rng *shared, int size)
 {
     int fewer = rng_below(shared, 3);
-    web w = web_draw(shared, size > fewer ? size - fewer : size);
+    digraph w = digraph_draw(shared, size > fewer ? size - fewer : size);
     if (rng_chance(shared, 50))
-        web_mirror(&w);
-    MPI_Comm c = web_graph(&w, base, false);
+        digraph_mirror(&w);
+    MPI_Comm c = digraph_make_graph(&w, base, false);
     if (c != MPI_COMM_NULL) {
         check_graph(c, &w);
         derive(&c, shared);
         check_graph(c, &w);
         MPI_Comm_free(&c);
     }
-    web_free(&w);
+    digraph_free(&w);
 }
 
 static void grid_case(MPI_Comm base, rng *shared, int size)

@@ -18,12 +18,12 @@ bool unit_is_mixed(int unit)
 }
 
 /* {int, char, double} in one of two memory orders: one signature, two layouts. */
-static MPI_Datatype make_record(bool turned)
+static MPI_Datatype make_record(bool reordered)
 {
     MPI_Datatype t, parts[3] = {MPI_INT, MPI_CHAR, MPI_DOUBLE};
     int len[3] = {1, 1, 1};
     MPI_Aint straight[3] = {0, 4, 8}, reversed[3] = {12, 9, 0};
-    MPI_Type_create_struct(3, len, turned ? reversed : straight, parts, &t);
+    MPI_Type_create_struct(3, len, reordered ? reversed : straight, parts, &t);
     return t;
 }
 
@@ -100,23 +100,24 @@ static MPI_Datatype displaced(rng *r, MPI_Datatype u, int n, MPI_Aint step)
 /* Units one by one at places in any order; by blocks of a struct when `mixed`. */
 static MPI_Datatype permuted(rng *r, MPI_Datatype u, int n, MPI_Aint step, bool mixed)
 {
-    int *place = must_alloc((size_t)n * sizeof *place), *len = must_alloc((size_t)n * sizeof *len);
+    int *position = must_alloc((size_t)n * sizeof *position),
+        *len = must_alloc((size_t)n * sizeof *len);
     MPI_Aint *at = must_alloc((size_t)n * sizeof *at);
     MPI_Datatype t, *types = must_alloc((size_t)n * sizeof *types);
     int gap = rng_below(r, 2);
     for (int i = 0; i < n; i++)
-        place[i] = i;
-    rng_shuffle(r, place, n);
+        position[i] = i;
+    rng_shuffle(r, position, n);
     for (int i = 0; i < n; i++) {
         len[i] = 1;
-        at[i] = step * place[i] * (1 + gap);
+        at[i] = step * position[i] * (1 + gap);
         types[i] = u;
     }
     if (mixed)
         MPI_Type_create_struct(n, len, at, types, &t);
     else
         MPI_Type_create_hindexed(n, len, at, u, &t);
-    free(place);
+    free(position);
     free(len);
     free(at);
     free(types);

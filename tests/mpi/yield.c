@@ -1,5 +1,5 @@
 /* yield.c: preloaded under MPICH when ranks outnumber cores. Debian's MPICH spins without ever
- * giving its core away, so each message can cost a whole time slice; here an idle epoch of UCX's
+ * giving its core away, so each message can cost a whole time slice; here an idle call of UCX's
  * progress sleeps for an instant. Only speed changes, not what is tested. */
 #include <dlfcn.h>
 #include <time.h>

@@ -14,10 +14,10 @@ typedef struct local_ranks {
 static inline local_ranks local_ranks_new(int n, sk_waiting waiting)
 {
     local_ranks s = {.n = n};
-    int64_t room;
+    int64_t slot_bytes;
     sk_segment_handle note;
     void *mem;
-    size_t bytes = sk_shm_bytes(n, INT64_MAX, &room);
+    size_t bytes = sk_shm_bytes(n, INT64_MAX, &slot_bytes);
     for (int i = 0; i < n; i++) {
         assert_int_equal(i == 0 ? sk_segment_make(bytes, &mem, &note)
                                 : sk_segment_map(&note, bytes, &mem),
@@ -37,10 +37,10 @@ static inline void local_ranks_free(local_ranks *s)
         sk_shm_free(s->b[i]);
 }
 
-static inline void local_ranks_epoch(local_ranks *s, int64_t room, bool all)
+static inline void local_ranks_epoch(local_ranks *s, int64_t slot_bytes, bool all)
 {
     for (int i = 0; i < s->n; i++)
-        sk_shm_epoch(s->b[i], room, all, all);
+        sk_shm_epoch(s->b[i], slot_bytes, all, all);
 }
 
 #endif

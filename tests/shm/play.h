@@ -29,7 +29,7 @@ typedef enum play_kind {
 
 typedef struct play_epoch {
     play_kind kind;
-    int64_t room;
+    int64_t slot_bytes;
     uint64_t posters;
     bool together; /* though not all post */
 } play_epoch;
@@ -52,13 +52,13 @@ static inline play_epoch play_epoch_of(const player *y, int64_t epoch)
                                     256, 2048, 2048, 16384, 131072, 524288};
     const play *p = y->p;
     int64_t most = slots[words_draw(p->seed, epoch, 1) % (sizeof slots / sizeof slots[0])];
-    uint64_t room = words_draw(p->seed, epoch, 2), everyone = UINT64_MAX >> (64 - p->n);
+    uint64_t slot_bytes = words_draw(p->seed, epoch, 2), everyone = UINT64_MAX >> (64 - p->n);
     play_epoch t = {.kind = (play_kind)(words_draw(p->seed, epoch, 3) % PLAY_KINDS)};
     if (most > sk_shm_slot_bytes(y->b))
         most = sk_shm_slot_bytes(y->b);
-    t.room = room % 3 == 0 ? most : (int64_t)(room % (uint64_t)(most + 1));
+    t.slot_bytes = slot_bytes % 3 == 0 ? most : (int64_t)(slot_bytes % (uint64_t)(most + 1));
     if (t.kind == PLAY_EXPORT)
-        t.room = (int64_t)sizeof(sk_export_handle);
+        t.slot_bytes = (int64_t)sizeof(sk_export_handle);
     t.posters = everyone;
     if (t.kind == PLAY_SOME || t.kind == PLAY_EXPORT)
         t.posters &= words_draw(p->seed, epoch, 4);
@@ -92,7 +92,7 @@ static inline uint32_t play_place(player *y, int64_t epoch)
 {
     for (; y->placed <= epoch; y->placed++) {
         play_epoch t = play_epoch_of(y, y->placed);
-        sk_shm_epoch(y->b, t.room, play_all(&t), play_all(&t) || t.together);
+        sk_shm_epoch(y->b, t.slot_bytes, play_all(&t), play_all(&t) || t.together);
     }
     return (uint32_t)(epoch - y->first);
 }
@@ -103,7 +103,7 @@ static inline void play_fill(player *y, int64_t epoch)
     if (!(t.posters >> y->me & 1))
         return;
     uint32_t k = play_place(y, epoch);
-    int64_t part = t.room / y->p->n;
+    int64_t part = t.slot_bytes / y->p->n;
     sk_shm_open(y->b, k);
     char *slot = sk_shm_slot(y->b, k, y->me);
     if (t.kind == PLAY_EXPORT) {
@@ -111,7 +111,7 @@ static inline void play_fill(player *y, int64_t epoch)
         words_write(y->buffer[epoch % 2], PLAY_BUFFER, y->me, epoch);
         memcpy(slot, &here, sizeof here);
     } else
-        words_write(slot, t.room, y->me, epoch);
+        words_write(slot, t.slot_bytes, y->me, epoch);
     if (t.kind == PLAY_COMMON)
         words_write((char *)sk_shm_slot(y->b, k, y->p->n) + y->me * part, part, y->me, epoch);
     play_lag(y, 1);
@@ -123,7 +123,7 @@ static inline void play_look(player *y, const play_epoch *t, uint32_t k, int loc
 {
     const char *slot = sk_shm_slot(y->b, k, local_rank);
     if (t->kind != PLAY_EXPORT) {
-        play_check(y, words_same(slot, t->room, local_rank, y->epoch), local_rank, "slot");
+        play_check(y, words_same(slot, t->slot_bytes, local_rank, y->epoch), local_rank, "slot");
         return;
     }
     char copy[PLAY_BUFFER];
@@ -165,7 +165,7 @@ static inline void play_read_some(player *y, const play_epoch *t)
 
 static inline void play_read_common(player *y, const play_epoch *t, uint32_t k)
 {
-    int64_t part = t->room / y->p->n;
+    int64_t part = t->slot_bytes / y->p->n;
     const char *common = sk_shm_slot(y->b, k, y->p->n);
     for (int i = 0; i < y->p->n; i++)
         play_check(y, words_same(common + i * part, part, i, y->epoch), i, "part");
@@ -182,11 +182,11 @@ static inline void play_join(player *y, const play_epoch *t, uint32_t k)
     if (sk_shm_was_last(y->b, k)) {
         for (int i = 0; i < n; i++) /* that all are there it knows without another look */
             play_look(y, t, k, i);
-        words_write(common, t->room, n, y->epoch);
+        words_write(common, t->slot_bytes, n, y->epoch);
         sk_shm_announce(y->b, k);
     } else
         sk_shm_await_result(y->b, k);
-    play_check(y, words_same(common, t->room, n, y->epoch), n, "result");
+    play_check(y, words_same(common, t->slot_bytes, n, y->epoch), n, "result");
 }
 
 static inline void play_read(player *y, const play_epoch *t)
@@ -205,7 +205,7 @@ static inline void play_read(player *y, const play_epoch *t)
     /* A join is announced, so that only who was last has the others' slots before it. */
     if (t->kind != PLAY_JOIN || !sk_shm_cores_shared(y->b))
         for (int i = 0; i < y->p->n; i++)
-            if (t->room <= 2048 || play_source(y, t, i) >= 0)
+            if (t->slot_bytes <= 2048 || play_source(y, t, i) >= 0)
                 play_look(y, t, k, i);
 }
 

@@ -24,7 +24,7 @@ typedef struct trial {
     const char *name;
     shape shape;
     sk_wait_mode mode;
-    int64_t room;
+    int64_t slot_bytes;
 } trial;
 
 static double now(void)
@@ -40,7 +40,7 @@ static void put(sk_shm *b, const trial *c, int64_t epoch, int local_rank, bool e
     char *slot = sk_shm_slot(b, 0, local_rank);
     uint64_t word = end;
     memcpy(slot, &word, sizeof word);
-    words_write(slot + sizeof word, c->room - (int64_t)sizeof word, local_rank, epoch);
+    words_write(slot + sizeof word, c->slot_bytes - (int64_t)sizeof word, local_rank, epoch);
 }
 
 static bool get(sk_shm *b, const trial *c, int64_t epoch, int local_rank, bool *end)
@@ -50,7 +50,7 @@ static bool get(sk_shm *b, const trial *c, int64_t epoch, int local_rank, bool *
     memcpy(&word, slot, sizeof word);
     *end = word == 1;
     return word <= 1 &&
-           words_same(slot + sizeof word, c->room - (int64_t)sizeof word, local_rank, epoch);
+           words_same(slot + sizeof word, c->slot_bytes - (int64_t)sizeof word, local_rank, epoch);
 }
 
 static bool post(sk_shm *b, const trial *c, int64_t epoch, int me, double until)
@@ -91,7 +91,7 @@ static int64_t play_all(sk_shm *b, const trial *c, int me, double until)
     sk_shm_set_waiting(b, (sk_waiting){.mode = c->mode});
     for (; !end; epoch++) {
         sk_shm_begin(b, 0);
-        sk_shm_epoch(b, c->room, c->shape != ONE_WAY, c->shape != ONE_WAY);
+        sk_shm_epoch(b, c->slot_bytes, c->shape != ONE_WAY, c->shape != ONE_WAY);
         good &= play_once(b, c, epoch, me, until, &end);
         sk_shm_release(b, 1);
     }
@@ -100,10 +100,10 @@ static int64_t play_all(sk_shm *b, const trial *c, int me, double until)
 
 static int64_t play_forked(const trial *c, double seconds)
 {
-    int64_t room, epochs;
+    int64_t slot_bytes, epochs;
     sk_segment_handle note;
     void *mem;
-    size_t bytes = sk_shm_bytes(2, INT64_MAX, &room);
+    size_t bytes = sk_shm_bytes(2, INT64_MAX, &slot_bytes);
     if (sk_segment_make(bytes, &mem, &note) != SK_OK)
         return -1;
     double until = now() + seconds;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What rank r has at place i. */
+/* What rank r has at index i. */
 static int value(int r, int i)
 {
     return r * 131 + i * 7 + 3;

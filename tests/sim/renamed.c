@@ -7,7 +7,7 @@
 
 enum { WARM_UP = 8, SMALLEST = 256 * 1024, LARGEST = 4 * 1024 * 1024 };
 
-/* What rank r has at place i: whole numbers, so that sums are exact in any order. */
+/* What rank r has at index i: whole numbers, so that sums are exact in any order. */
 static double value(int r, int i)
 {
     return r * 131 + i % 1009;

@@ -43,10 +43,10 @@ static void other_free(other o)
 /* What the other process has as this one had it. */
 static sk_export_handle at_other(other o, const void *at)
 {
-    sk_export_handle place = sk_cma_export(at);
-    assert_int_equal(place.pid, getpid());
-    place.pid = (int32_t)o.pid;
-    return place;
+    sk_export_handle handle = sk_cma_export(at);
+    assert_int_equal(handle.pid, getpid());
+    handle.pid = (int32_t)o.pid;
+    return handle;
 }
 
 static bool may_cma(other o)
@@ -71,12 +71,12 @@ static void what_another_process_has_can_be_read(void **state)
     unsigned char kept[1000];
     memcpy(kept, theirs + 500, sizeof kept);
     memset(theirs, 0, sizeof theirs); /* what is read is not what is here */
-    sk_export_handle place = at_other(o, theirs);
-    assert_int_equal(sk_cma_read(place, 0, mine, sizeof mine), SK_OK);
+    sk_export_handle handle = at_other(o, theirs);
+    assert_int_equal(sk_cma_read(handle, 0, mine, sizeof mine), SK_OK);
     for (unsigned i = 0; i < sizeof mine; i++)
         assert_int_equal(mine[i], (unsigned char)(i * 7 + i / 256));
     memset(mine, 0, sizeof mine);
-    assert_int_equal(sk_cma_read(place, 500, mine, sizeof kept), SK_OK);
+    assert_int_equal(sk_cma_read(handle, 500, mine, sizeof kept), SK_OK);
     assert_memory_equal(mine, kept, sizeof kept);
     assert_int_equal(mine[sizeof kept], 0);
     assert_int_equal(sk_cma_read(at_other(o, theirs + 600), -100, mine, sizeof kept), SK_OK);

@@ -94,7 +94,7 @@ static void two_friends_halve_their_neighbours_by_rank(void **state)
     assert_int_equal(sk_patterns_by_plan(SK_METHOD_COMMON, g, m, &o, p), SK_OK);
 
     sk_pattern *low = sk_pattern_new(N, 0);
-    sk_pattern_send(low, 0, 1, 0, 1); /* rides */
+    sk_pattern_send(low, 0, 1, 0, 1); /* combined */
     sk_pattern_send(low, 0, 1, 0, 4);
     sk_pattern_send(low, 0, 1, 0, 5);
     sk_pattern_recv(low, 0, 1, 1, 2);
@@ -165,14 +165,14 @@ static void choices_follow_algorithm_2(void **state)
 
 /* ---- counts ---- */
 
-typedef struct tally {
+typedef struct totals {
     int64_t total, most;            /* messages sent: in all, by the busiest rank */
     int64_t most_both;              /* sent and received by the busiest rank */
     int64_t edges, degree, degrees; /* the same if all are sent directly */
     int stages;
-} tally;
+} totals;
 
-static tally tally_of(const char *graph, int n, sk_pattern_opts o)
+static totals totals_of(const char *graph, int n, sk_pattern_opts o)
 {
     sk_global_graph *g = sk_check_graph(graph, n);
     sk_machine *m = sk_check_machine(on, n);
@@ -182,7 +182,7 @@ static tally tally_of(const char *graph, int n, sk_pattern_opts o)
     char why[200] = "";
     if (sk_patterns_fault(g, p, n, why, sizeof why))
         fail_msg("%s, %d ranks: %s", graph, n, why);
-    tally t = {.edges = sk_global_graph_edges(g)};
+    totals t = {.edges = sk_global_graph_edges(g)};
     for (int r = 0; r < n; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(p[r]);
         int64_t out = sk_global_graph_degree(g, r, false),
@@ -214,7 +214,7 @@ static void moore_neighbourhoods_take_fewer_messages(void **state)
                  {"moore:3,1", 512},  {"moore:3,1", 2160}, {"moore:3,2", 512}, {"moore:3,2", 1728},
                  {"moore:4,1", 1296}, {"moore:4,1", 2160}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tally t = tally_of(cases[i].graph, cases[i].n, with(4, 2, false));
+        totals t = totals_of(cases[i].graph, cases[i].n, with(4, 2, false));
         assert_int_equal(t.stages, 2);
         assert_true(t.total < t.edges);
         assert_true(t.most < t.degree);
@@ -227,10 +227,10 @@ static void larger_groups_and_more_levels_take_fewer_messages(void **state)
     (void)state;
     static const char *const graphs[] = {"all", "random:0.7", "random:0.9"};
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
-        tally two = tally_of(graphs[i], 200, with(4, 2, false));
-        tally three = tally_of(graphs[i], 200, with(4, 3, false));
-        tally four = tally_of(graphs[i], 200, with(4, 4, false));
-        tally more = tally_of(graphs[i], 200, with(4, 2, true));
+        totals two = totals_of(graphs[i], 200, with(4, 2, false));
+        totals three = totals_of(graphs[i], 200, with(4, 3, false));
+        totals four = totals_of(graphs[i], 200, with(4, 4, false));
+        totals more = totals_of(graphs[i], 200, with(4, 2, true));
         assert_true(two.total < two.edges);
         assert_true(three.total < two.total);
         assert_true(four.total < three.total);
@@ -243,7 +243,7 @@ static void larger_groups_and_more_levels_take_fewer_messages(void **state)
 static void without_friends_it_is_the_direct_pattern(void **state)
 {
     (void)state;
-    tally t = tally_of("random:0.5", 40, with(40, 4, true));
+    totals t = totals_of("random:0.5", 40, with(40, 4, true));
     assert_int_equal(t.total, t.edges);
     assert_int_equal(t.stages, 1);
 }
@@ -350,15 +350,16 @@ static void a_strange_message_is_an_error(void **state)
                  {1, too_long, 5, SK_WIRE}};
     sk_machine *m = sk_check_machine(on, 8);
     sk_pattern_opts o = with(4, 2, false);
-    sk_channel talk = {send_nowhere};
+    sk_channel channel = {send_nowhere};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sk_graph *g;
         assert_int_equal(sk_graph_new(8, 0, 2, in, 2, out, false, &g), SK_OK);
         sk_negotiator *p = sk_method_get(SK_METHOD_COMMON)->negotiator(g, m, &o);
         assert_non_null(p);
-        assert_int_equal(sk_negotiator_start(p, &talk), SK_OK);
-        assert_int_equal(sk_negotiator_receive(p, &talk, cases[i].from, cases[i].words, cases[i].n),
-                         cases[i].want);
+        assert_int_equal(sk_negotiator_start(p, &channel), SK_OK);
+        assert_int_equal(
+            sk_negotiator_receive(p, &channel, cases[i].from, cases[i].words, cases[i].n),
+            cases[i].want);
         sk_negotiator_free(p);
         sk_graph_free(g);
     }

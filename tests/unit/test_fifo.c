@@ -75,12 +75,13 @@ static void a_message_of_another_length_is_told(void **state)
         team t = team_new(2, SHORT);
         char in[12000], out[12001];
         for (int k = 0; k < 2; k++) {
-            int64_t room = k == 0 ? wanted[i] : sent[i], len = room < sent[i] ? room : sent[i];
+            int64_t capacity = k == 0 ? wanted[i] : sent[i],
+                    len = capacity < sent[i] ? capacity : sent[i];
             words_write(in, sent[i], 0, k);
             memset(out, 0, sizeof out);
             sk_fifos_send(t.x[0], 1, in, sent[i]);
             assert_true(sk_fifos_finish(t.x[0], &(sk_waiting){0}));
-            sk_fifos_recv(t.x[1], 0, out, room);
+            sk_fifos_recv(t.x[1], 0, out, capacity);
             assert_int_equal(sk_fifos_finish(t.x[1], &(sk_waiting){0}), k == 1);
             assert_memory_equal(in, out, len);
             assert_int_equal(out[len], 0);
@@ -111,7 +112,7 @@ static void chunks_may_be_as_short_as_a_cache_line(void **state)
 static struct {
     team t;
     char *out;
-    int64_t room;
+    int64_t capacity;
     int came;
     bool good;
 } late;
@@ -120,7 +121,7 @@ static void come_late(void)
 {
     if (late.came++)
         return;
-    sk_fifos_recv(late.t.x[1], 0, late.out, late.room);
+    sk_fifos_recv(late.t.x[1], 0, late.out, late.capacity);
     late.good = sk_fifos_finish(late.t.x[1], &(sk_waiting){0});
 }
 
@@ -134,7 +135,7 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
         for (int wrong = 0; wrong < 2; wrong++) {
             int64_t len = mode >= SK_WAIT_MIXED ? 3 * LONG : FLOOD;
             late.t = team_new(2, MOST);
-            late.room = wrong ? len - 1 : len;
+            late.capacity = wrong ? len - 1 : len;
             late.came = 0;
             words_write(in, len, mode, wrong);
             sk_fifos_enable_cma(late.t.x[0]);
@@ -143,7 +144,7 @@ static void what_would_flood_the_caches_is_read_in_place(void **state)
                 late.t.x[0], &(sk_waiting){.mode = (sk_wait_mode)mode, .idle = come_late}));
             assert_true(late.came > 0);
             assert_int_equal(late.good, !wrong);
-            assert_memory_equal(in, late.out, late.room);
+            assert_memory_equal(in, late.out, late.capacity);
             team_free(&late.t);
         }
     free(in);

@@ -133,30 +133,30 @@ static void gathering_takes_twenty_times_fewer_messages_than_negotiating(void **
 
 /* ---- malformed messages ---- */
 
-/* 8 ranks, 3 nodes with 3, 3 and 2 of them; what rank 1 is told may be spoilt. */
+/* 8 ranks, 3 nodes with 3, 3 and 2 of them; what rank 1 is told may be corrupted. */
 enum { N = 8, LONGEST = 4096 };
 
-typedef struct letter {
+typedef struct message {
     int from;
     size_t n;
     int32_t words[LONGEST];
-} letter;
+} message;
 
-static sk_status swallow(sk_channel *t, int to, const int32_t *words, size_t n)
+static sk_status discard(sk_channel *t, int to, const int32_t *words, size_t n)
 {
     (void)t, (void)to, (void)words, (void)n;
     return SK_OK;
 }
 
-typedef struct place {
+typedef struct fixture {
     sk_machine *m;
     sk_global_graph *g;
     sk_graph *mine;
-} place;
+} fixture;
 
-static place place_new(int rank)
+static fixture fixture_new(int rank)
 {
-    place p = {.m = sk_check_machine("node:3 core:3", N), .g = sk_check_graph("all", N)};
+    fixture p = {.m = sk_check_machine("node:3 core:3", N), .g = sk_check_graph("all", N)};
     int others[N], n = 0;
     for (int r = 0; r < N; r++)
         if (r != rank)
@@ -165,26 +165,26 @@ static place place_new(int rank)
     return p;
 }
 
-static void place_free(place *p)
+static void fixture_free(fixture *p)
 {
     sk_machine_free(p->m);
     sk_global_graph_free(p->g);
     sk_graph_free(p->mine);
 }
 
-/* Hands over letters, exactly as long as said. */
-static sk_status deliver(const place *at, const letter *letters, int n, bool *done)
+/* Hands over messages, exactly as long as said. */
+static sk_status deliver(const fixture *at, const message *messages, int n, bool *done)
 {
-    sk_channel t = {swallow};
+    sk_channel t = {discard};
     setting s = {at->m, two, sk_global_graph_edges(at->g)};
     sk_negotiator *p = make(at->mine, &s);
     assert_non_null(p);
     sk_status st = sk_negotiator_start(p, &t);
     for (int i = 0; i < n && st == SK_OK; i++) {
-        int32_t *exact = malloc(letters[i].n * sizeof *exact + 1);
+        int32_t *exact = malloc(messages[i].n * sizeof *exact + 1);
         assert_non_null(exact);
-        memcpy(exact, letters[i].words, letters[i].n * sizeof *exact);
-        st = sk_negotiator_receive(p, &t, letters[i].from, exact, letters[i].n);
+        memcpy(exact, messages[i].words, messages[i].n * sizeof *exact);
+        st = sk_negotiator_receive(p, &t, messages[i].from, exact, messages[i].n);
         free(exact);
     }
     *done = p->done;
@@ -192,7 +192,7 @@ static sk_status deliver(const place *at, const letter *letters, int n, bool *do
     return st;
 }
 
-static void add_set(letter *l, int rank)
+static void add_set(message *l, int rank)
 {
     int others[N], n = 0;
     for (int r = 0; r < N; r++)
@@ -203,7 +203,7 @@ static void add_set(letter *l, int rank)
 
 /* What the leader of node 0 hears: its local ranks 1 and 2, then leader 3 of the next node, then leader 6
  * of the last. */
-static void letters_to_leader(letter *l)
+static void messages_to_leader(message *l)
 {
     for (int i = 0; i < 2; i++) {
         l[i].from = 1 + i;
@@ -220,7 +220,7 @@ static void letters_to_leader(letter *l)
     }
 }
 
-static void letter_to_local_rank(letter *l, const place *at)
+static void message_to_local_rank(message *l, const fixture *at)
 {
     static const sk_method_id ids[] = {SK_METHOD_DIRECT, SK_METHOD_NODE};
     l->from = 0;
@@ -244,16 +244,16 @@ static void letter_to_local_rank(letter *l, const place *at)
 
 /* Words changed, cut off or added, wrong senders: refused, or waited for, but never the end with a
  * crash. Returns how many were refused. */
-static int spoil(const place *at, const letter *right, int n, int tries)
+static int corrupt(const fixture *at, const message *right, int n, int tries)
 {
     static const int32_t odd[] = {-1, 0, 1, 2, 3, 7, 9, 255, 256, 100000, INT32_MAX, INT32_MIN};
-    letter *l = malloc((size_t)n * sizeof *l);
+    message *l = malloc((size_t)n * sizeof *l);
     assert_non_null(l);
     unsigned seed = 17;
     int refused = 0;
     for (int i = 0; i < tries; i++) {
         memcpy(l, right, (size_t)n * sizeof *l);
-        letter *one = &l[rand_r(&seed) % n];
+        message *one = &l[rand_r(&seed) % n];
         bool done = false;
         switch (i % 4) {
         case 0:
@@ -280,37 +280,37 @@ static int spoil(const place *at, const letter *right, int n, int tries)
 static void leaders_refuse_malformed_messages(void **state)
 {
     (void)state;
-    static letter l[4];
+    static message l[4];
     bool done = false;
-    place at = place_new(0);
-    letters_to_leader(l);
+    fixture at = fixture_new(0);
+    messages_to_leader(l);
     assert_int_equal(deliver(&at, l, 4, &done), SK_OK);
     assert_true(done);
-    assert_true(spoil(&at, l, 4, 2000) > 1700);
+    assert_true(corrupt(&at, l, 4, 2000) > 1700);
     /* The same local rank twice. */
-    letter twice[] = {l[0], l[0]};
+    message twice[] = {l[0], l[0]};
     assert_int_equal(deliver(&at, twice, 2, &done), SK_WIRE);
-    place_free(&at);
+    fixture_free(&at);
 }
 
 static void local_ranks_refuse_malformed_messages(void **state)
 {
     (void)state;
-    static letter l[1];
+    static message l[1];
     bool done = false;
-    place at = place_new(1);
-    letter_to_local_rank(l, &at);
+    fixture at = fixture_new(1);
+    message_to_local_rank(l, &at);
     assert_int_equal(deliver(&at, l, 1, &done), SK_OK);
     assert_true(done);
-    assert_true(spoil(&at, l, 1, 2000) > 1500);
-    place_free(&at);
+    assert_true(corrupt(&at, l, 1, 2000) > 1500);
+    fixture_free(&at);
     /* A pattern of another rank. */
-    at = place_new(2);
-    letter_to_local_rank(l, &at);
-    place_free(&at);
-    at = place_new(1);
+    at = fixture_new(2);
+    message_to_local_rank(l, &at);
+    fixture_free(&at);
+    at = fixture_new(1);
     assert_int_equal(deliver(&at, l, 1, &done), SK_WIRE);
-    place_free(&at);
+    fixture_free(&at);
 }
 
 /* The number of edges is agreed before; memory is taken for as many. */

@@ -155,17 +155,17 @@ static void a_hole_stays_untouched(void **state)
 static void stretches_join_to_the_whole(void **state)
 {
     (void)state;
-    int64_t place, k = 0, n;
-    static const int64_t places[] = {2, 7, 14, 19};
+    int64_t offset, k = 0, n;
+    static const int64_t offsets[] = {2, 7, 14, 19};
     for (int i = 0; i < 4; i++, k += n) {
-        n = sk_inproc_stretch(&unit_types[HOLEY], k, 12, &place);
+        n = sk_inproc_stretch(&unit_types[HOLEY], k, 12, &offset);
         assert_int_equal(n, 3);
-        assert_int_equal(place, places[i]);
+        assert_int_equal(offset, offsets[i]);
     }
-    assert_int_equal(sk_inproc_stretch(&unit_types[HOLEY], 7, 8, &place), 1);
-    assert_int_equal(place, 15);
-    assert_int_equal(sk_inproc_stretch(&sk_type_byte, 7, 20, &place), 13);
-    assert_int_equal(place, 7);
+    assert_int_equal(sk_inproc_stretch(&unit_types[HOLEY], 7, 8, &offset), 1);
+    assert_int_equal(offset, 15);
+    assert_int_equal(sk_inproc_stretch(&sk_type_byte, 7, 20, &offset), 13);
+    assert_int_equal(offset, 7);
 }
 
 static void subtract(void *ctx, const void *in, void *inout, int64_t n)

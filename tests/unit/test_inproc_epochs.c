@@ -71,11 +71,11 @@ static void free_world(world *w)
 }
 
 /* An epoch on all ranks. */
-static int epoch_of_all(world *w, int64_t room, bool all)
+static int epoch_of_all(world *w, int64_t slot_bytes, bool all)
 {
     int epoch = 0;
     for (int r = 0; r < RANKS; r++)
-        epoch = sk_epoch(w->s[r], room, all);
+        epoch = sk_epoch(w->s[r], slot_bytes, all);
     return epoch;
 }
 

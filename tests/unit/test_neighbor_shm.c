@@ -79,14 +79,14 @@ static sk_sched *build(one *o, const char *name)
     return s;
 }
 
-static int64_t room_of(one *o, const char *name)
+static int64_t slot_bytes_of(one *o, const char *name)
 {
     sk_sched *s = build(o, name);
     const struct sk_sched_view *v = sk_sched_view(s);
     assert_int_equal(v->nepochs, 1);
-    int64_t room = v->epochs[0].slot_bytes;
+    int64_t slot_bytes = v->epochs[0].slot_bytes;
     sk_sched_free(s);
-    return room;
+    return slot_bytes;
 }
 
 /* A bundle or two of a pattern, and what the ranks agreed on. */
@@ -192,13 +192,13 @@ static void the_epoch_is_there_at_ranks_that_do_not_know_the_size(void **state)
         one *o = new_one(colls[i], "core:4", 4, 0, 1, (int[]){2}, 1, (int[]){1});
         one *idle = new_one(colls[i], "core:4", 4, 3, 0, NULL, 0, NULL);
         o->neighborhood.some_idle = idle->neighborhood.some_idle = true;
-        assert_int_equal(room_of(idle, "shm"), SK_NO_PART);
-        assert_int_equal(room_of(idle, "single-copy"), SK_NO_PART);
+        assert_int_equal(slot_bytes_of(idle, "shm"), SK_NO_PART);
+        assert_int_equal(slot_bytes_of(idle, "single-copy"), SK_NO_PART);
         int64_t places = i == 0 ? 1 : 4, each = o->call.slot_bytes / places;
         for (int64_t n = 1; n <= 100000; n *= 10) {
             o->call.send.count = o->call.recv.count = n;
-            assert_int_equal(room_of(o, "shm"), places * (n <= each ? n : SK_EXPORT_BYTES));
-            assert_int_equal(room_of(o, "single-copy"), places * SK_EXPORT_BYTES);
+            assert_int_equal(slot_bytes_of(o, "shm"), places * (n <= each ? n : SK_EXPORT_BYTES));
+            assert_int_equal(slot_bytes_of(o, "single-copy"), places * SK_EXPORT_BYTES);
         }
         free_one(o);
         free_one(idle);

@@ -13,12 +13,12 @@ static void a_cap_bounds_the_memory(void **state)
     (void)state;
     for (int n = 1; n <= 300; n++)
         for (int64_t cap = 1 << 12; cap <= (int64_t)1 << 32; cap *= 3) {
-            int64_t room = -1, more = -1;
-            size_t bytes = sk_shm_bytes(n, cap, &room);
+            int64_t slot_bytes = -1, more = -1;
+            size_t bytes = sk_shm_bytes(n, cap, &slot_bytes);
             assert_true((int64_t)bytes <= cap);
-            assert_int_equal(bytes == 0, room == 0);
+            assert_int_equal(bytes == 0, slot_bytes == 0);
             assert_true(sk_shm_bytes(n, 3 * cap, &more) >= bytes);
-            assert_true(more >= room);
+            assert_true(more >= slot_bytes);
         }
 }
 
@@ -26,35 +26,36 @@ static void less_memory_means_less_room(void **state)
 {
     (void)state;
     for (int n = 1; n <= 64; n += 21) {
-        int64_t last = INT64_MAX, room;
-        size_t bytes = sk_shm_bytes(n, INT64_MAX, &room);
-        for (; bytes > 0; bytes = sk_shm_bytes(n, (int64_t)bytes - 1, &room)) {
+        int64_t last = INT64_MAX, slot_bytes;
+        size_t bytes = sk_shm_bytes(n, INT64_MAX, &slot_bytes);
+        for (; bytes > 0; bytes = sk_shm_bytes(n, (int64_t)bytes - 1, &slot_bytes)) {
             int64_t same;
             assert_int_equal(sk_shm_bytes(n, (int64_t)bytes, &same), bytes);
-            assert_int_equal(same, room);
-            assert_true(room >= 256 && room < last);
-            assert_true(bytes >= 2 * (size_t)(n + 1) * (size_t)room); /* a pipeline needs two */
-            last = room;
+            assert_int_equal(same, slot_bytes);
+            assert_true(slot_bytes >= 256 && slot_bytes < last);
+            assert_true(bytes >=
+                        2 * (size_t)(n + 1) * (size_t)slot_bytes); /* a pipeline needs two */
+            last = slot_bytes;
         }
-        assert_int_equal(room, 0);
+        assert_int_equal(slot_bytes, 0);
     }
 }
 
 static void no_cap_below_zero_is_enough(void **state)
 {
     (void)state;
-    int64_t room = 1;
-    assert_int_equal(sk_shm_bytes(2, 0, &room), 0);
-    assert_int_equal(sk_shm_bytes(2, -1, &room), 0);
-    assert_int_equal(sk_shm_bytes(2, INT64_MIN, &room), 0);
-    assert_int_equal(room, 0);
+    int64_t slot_bytes = 1;
+    assert_int_equal(sk_shm_bytes(2, 0, &slot_bytes), 0);
+    assert_int_equal(sk_shm_bytes(2, -1, &slot_bytes), 0);
+    assert_int_equal(sk_shm_bytes(2, INT64_MIN, &slot_bytes), 0);
+    assert_int_equal(slot_bytes, 0);
 }
 
 static void a_shm_knows_its_room_and_refuses_other_sizes(void **state)
 {
     (void)state;
-    for (int64_t cap = INT64_MAX, room;;) {
-        size_t bytes = sk_shm_bytes(5, cap, &room);
+    for (int64_t cap = INT64_MAX, slot_bytes;;) {
+        size_t bytes = sk_shm_bytes(5, cap, &slot_bytes);
         if (!bytes)
             break;
         void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +64,7 @@ static void a_shm_knows_its_room_and_refuses_other_sizes(void **state)
         assert_null(sk_shm_new(mem, bytes, 4, 0));
         sk_shm *b = sk_shm_new(mem, bytes, 5, 2);
         assert_non_null(b);
-        assert_int_equal(sk_shm_slot_bytes(b), room);
+        assert_int_equal(sk_shm_slot_bytes(b), slot_bytes);
         assert_int_equal(sk_shm_nlocal(b), 5);
         assert_int_equal(sk_shm_me(b), 2);
         sk_shm_free(b);

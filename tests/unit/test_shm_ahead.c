@@ -25,19 +25,19 @@ static void lazy_local_rank(local_ranks *s, uint32_t release)
     lazy.asked = 0;
 }
 
-static void share(sk_shm *b, uint32_t epoch, int64_t room)
+static void share(sk_shm *b, uint32_t epoch, int64_t slot_bytes)
 {
     sk_shm_open(b, epoch);
-    memset(sk_shm_slot(b, epoch, 0), (int)epoch + 1, (size_t)room);
+    memset(sk_shm_slot(b, epoch, 0), (int)epoch + 1, (size_t)slot_bytes);
     sk_shm_post(b, epoch);
     sk_shm_release(b, epoch + 1);
 }
 
-static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
+static void check_shared(sk_shm *b, uint32_t epoch, int64_t slot_bytes)
 {
     sk_shm_await(b, epoch, 0);
     const unsigned char *slot = sk_shm_slot(b, epoch, 0);
-    for (int64_t i = 0; i < room; i++)
+    for (int64_t i = 0; i < slot_bytes; i++)
         if (slot[i] != (unsigned char)(epoch + 1))
             fail_msg("byte %lld of epoch %u", (long long)i, epoch);
 }
@@ -45,28 +45,28 @@ static void check_shared(sk_shm *b, uint32_t epoch, int64_t room)
 /* Until it has to wait for the first epoch to be released, or, if it could run far, until half of the
  * slots are free. All it has posted is there then, and the
  * epoch that had to wait does no harm to the others. How many these were. */
-static uint32_t run_ahead(int64_t room, sk_wait_mode mode)
+static uint32_t run_ahead(int64_t slot_bytes, sk_wait_mode mode)
 {
     local_ranks s = local_ranks_new(2, (sk_waiting){.mode = mode, .idle = release_when_idle});
     uint32_t ahead = 0;
     lazy_local_rank(&s, 1);
-    sk_shm_epoch(s.b[1], room, false, false);
+    sk_shm_epoch(s.b[1], slot_bytes, false, false);
     for (;; ahead++) {
-        sk_shm_epoch(s.b[0], room, false, false);
+        sk_shm_epoch(s.b[0], slot_bytes, false, false);
         sk_shm_open(s.b[0], ahead);
         if (lazy.asked > 0) {
             assert_int_equal(lazy.asked, ahead < 64 ? 1 : 1 + ahead / 2);
             break;
         }
         assert_true(ahead < SK_SHM_AHEAD);
-        share(s.b[0], ahead, room);
+        share(s.b[0], ahead, slot_bytes);
     }
     if (ahead < SK_SHM_AHEAD) /* else the epoch that waits has the place of epoch 0 */
-        check_shared(s.b[1], 0, room);
-    share(s.b[0], ahead, room);
+        check_shared(s.b[1], 0, slot_bytes);
+    share(s.b[0], ahead, slot_bytes);
     for (uint32_t t = (uint32_t)lazy.asked; t <= ahead; t++) { /* those it has not released */
-        sk_shm_epoch(s.b[1], room, false, false);
-        check_shared(s.b[1], t, room);
+        sk_shm_epoch(s.b[1], slot_bytes, false, false);
+        check_shared(s.b[1], t, slot_bytes);
     }
     local_ranks_free(&s);
     return ahead;
@@ -75,12 +75,12 @@ static uint32_t run_ahead(int64_t room, sk_wait_mode mode)
 static void a_local_rank_runs_ahead_until_there_is_no_slot_left(void **state)
 {
     (void)state;
-    const int64_t rooms[] = {0,    1,     48,    49,     256,    257,   2048,
-                             2049, 16384, 16385, 131072, 131073, 524288};
-    for (unsigned i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+    const int64_t slot_sizes[] = {0,    1,     48,    49,     256,    257,   2048,
+                                  2049, 16384, 16385, 131072, 131073, 524288};
+    for (unsigned i = 0; i < sizeof slot_sizes / sizeof slot_sizes[0]; i++)
         for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
-            uint32_t ahead = run_ahead(rooms[i], (sk_wait_mode)mode);
-            assert_in_range(ahead, rooms[i] <= 48 ? SK_SHM_AHEAD : 2, SK_SHM_AHEAD);
+            uint32_t ahead = run_ahead(slot_sizes[i], (sk_wait_mode)mode);
+            assert_in_range(ahead, slot_sizes[i] <= 48 ? SK_SHM_AHEAD : 2, SK_SHM_AHEAD);
         }
 }
 

@@ -38,8 +38,8 @@ static void be_local_rank(const family *f, int me)
 static family family_new(const play *p)
 {
     family f = {.p = p};
-    int64_t room;
-    f.bytes = sk_shm_bytes(p->n, INT64_MAX, &room);
+    int64_t slot_bytes;
+    f.bytes = sk_shm_bytes(p->n, INT64_MAX, &slot_bytes);
     assert_int_equal(sk_segment_make(f.bytes, &f.mem, &f.note), SK_OK);
     fflush(NULL);
     for (int i = 0; i < p->n; i++) {
@@ -170,8 +170,8 @@ static void many_segments_come_and_go(void **state)
 {
     (void)state;
     int fds = entries("/proc/self/fd", "");
-    int64_t room;
-    size_t bytes = sk_shm_bytes(16, INT64_MAX, &room);
+    int64_t slot_bytes;
+    size_t bytes = sk_shm_bytes(16, INT64_MAX, &slot_bytes);
     for (int i = 0; i < 2000; i++) {
         sk_segment_handle note;
         void *mem[2];

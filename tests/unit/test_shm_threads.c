@@ -44,9 +44,9 @@ static void free_shms(local_rank *local_ranks, int n, void *shared, size_t bytes
 /* The smallest memory, or the largest. */
 static size_t bytes_for(int n, bool small)
 {
-    int64_t room;
-    size_t bytes = sk_shm_bytes(n, INT64_MAX, &room), less;
-    while (small && (less = sk_shm_bytes(n, (int64_t)bytes - 1, &room)) > 0)
+    int64_t slot_bytes;
+    size_t bytes = sk_shm_bytes(n, INT64_MAX, &slot_bytes), less;
+    while (small && (less = sk_shm_bytes(n, (int64_t)bytes - 1, &slot_bytes)) > 0)
         bytes = less;
     return bytes;
 }

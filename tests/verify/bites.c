@@ -12,9 +12,9 @@
 #include "trail.h"
 #include "wrong_algos.h"
 
-typedef struct tally {
+typedef struct totals {
     long caught[MUT_COUNT], missed;
-} tally;
+} totals;
 
 /* No mistake: must be found right, or the mutants are caught for no good reason. */
 static bool is_control(mutation m)
@@ -23,7 +23,7 @@ static bool is_control(mutation m)
 }
 
 static void try_mutant(world *w, const sk_algo *a, const scene *sc, sk_sched *const *scheds,
-                       mutation m, int rank, uint32_t step, tally *t)
+                       mutation m, int rank, uint32_t step, totals *t)
 {
     char why[256] = "", what[256];
     sk_sched **mutant = mutate(sc, scheds, m, rank, step);
@@ -66,7 +66,7 @@ static mistake *find_mistakes(const world *w, sk_sched *const *scheds, const tra
 }
 
 static void try_mutants(world *w, const sk_algo *a, const scene *sc, sk_sched *const *scheds,
-                        const trail *tr, tally *t)
+                        const trail *tr, totals *t)
 {
     size_t n;
     mistake *list = find_mistakes(w, scheds, tr, &n);
@@ -75,7 +75,7 @@ static void try_mutants(world *w, const sk_algo *a, const scene *sc, sk_sched *c
     free(list);
 }
 
-static void try_case(world *w, const sk_algo *a, const kase *k, tally *t)
+static void try_case(world *w, const sk_algo *a, const kase *k, totals *t)
 {
     char why[256];
     scene *sc = scene_new(k);
@@ -104,7 +104,7 @@ static void try_case(world *w, const sk_algo *a, const kase *k, tally *t)
 static bool fits_without(const sk_algo *a, graph_kind kind, int p)
 {
     neighborhoods *h = neighborhoods_new(kind, p, 0);
-    kase k = {.coll = a->coll, .p = p, .units = 5, .neighborhoods = h, .ride = 64};
+    kase k = {.coll = a->coll, .p = p, .units = 5, .neighborhoods = h, .combine = 64};
     scene *sc = h ? scene_new(&k) : NULL;
     if (!sc)
         abort();
@@ -114,9 +114,9 @@ static bool fits_without(const sk_algo *a, graph_kind kind, int p)
     return fits;
 }
 
-/* All blocks ride where there are sizes: a block that does not is an absent record, and a mistake
+/* All blocks are combined where there are sizes: a block that is not is an absent record, and a mistake
  * about an absent record is none. The direct pattern carries none, so blocks may be uneven. */
-static void try_neighbors(world *w, const sk_algo *a, tally *t)
+static void try_neighbors(world *w, const sk_algo *a, totals *t)
 {
     static const struct {
         graph_kind kind;
@@ -134,10 +134,10 @@ static void try_neighbors(world *w, const sk_algo *a, tally *t)
                   .lay = LAY_HOLES,
                   .spread = strcmp(a->name, "direct") ? SPREAD_EVEN : SPREAD_UNEVEN,
                   .neighborhoods = h,
-                  .ride = 64,
+                  .combine = 64,
                   .window = some[i].window,
                   .machine = shared ? h->machine : NULL,
-                  .room = shared ? 4096 : 0,
+                  .slot_bytes = shared ? 4096 : 0,
                   .direct = shared};
         try_case(w, a, &k, t);
         neighborhoods_free(h);
@@ -146,7 +146,7 @@ static void try_neighbors(world *w, const sk_algo *a, tally *t)
 
 /* For those that know local ranks: one node; two with ranks in epochs; three, of 1, 2 and 3 ranks.
  * Slots are so small that data is cut. */
-static void try_machines(world *w, const sk_algo *a, tally *t)
+static void try_machines(world *w, const sk_algo *a, totals *t)
 {
     static const struct {
         int p, cores;
@@ -168,14 +168,14 @@ static void try_machines(world *w, const sk_algo *a, tally *t)
                   .direct = true};
         for (int large = 0; large < 2; large++) {
             k.units = large ? 2 * k.p + 1 : 9;
-            k.room = large ? 4096 : 192;
+            k.slot_bytes = large ? 4096 : 192;
             try_case(w, a, &k, t);
         }
         sk_machine_free(m);
     }
 }
 
-static long caught_by(const tally *t)
+static long caught_by(const totals *t)
 {
     long all = 0;
     for (int m = 0; m < MUT_COUNT; m++)
@@ -183,7 +183,7 @@ static long caught_by(const tally *t)
     return all;
 }
 
-static void try_algo(world *w, const sk_algo *a, tally *t)
+static void try_algo(world *w, const sk_algo *a, totals *t)
 {
     static const int ranks[] = {3, 5, 8};
     for (int i = 0; i < 3; i++)
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     if (!w)
         abort();
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
-        tally t = {0};
+        totals t = {0};
         if ((coll && strcmp(coll, sk_coll_name((*a)->coll)) != 0) ||
             (name && strcmp(name, (*a)->name) != 0))
             continue;

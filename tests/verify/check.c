@@ -28,13 +28,13 @@ static bool agreed(const sk_algo *a, const scene *sc, bool *fits, int *speaker, 
         one++;
     *speaker = one;
     *fits = !a->fits || a->fits(&sc->call[one]);
-    int64_t room = *fits && a->scratch ? a->scratch(&sc->call[one]) : 0;
+    int64_t scratch = *fits && a->scratch ? a->scratch(&sc->call[one]) : 0;
     for (int r = one + 1; r < sc->k.p; r++) {
         if (!scene_knows(sc, r))
             continue;
         if (a->fits && a->fits(&sc->call[r]) != *fits)
             return wrong(why, size, "fits differs between ranks %d and %d", one, r);
-        if (*fits && a->scratch && a->scratch(&sc->call[r]) != room)
+        if (*fits && a->scratch && a->scratch(&sc->call[r]) != scratch)
             return wrong(why, size, "scratch differs between ranks %d and %d", one, r);
     }
     return true;
@@ -156,7 +156,7 @@ static bool steps_ok(const scene *sc, int rank, const sk_sched *s, char *why, si
     const struct sk_sched_view *v = sk_sched_view(s);
     for (uint32_t i = 0; i < v->nepochs; i++)
         if (v->epochs[i].slot_bytes > sc->call[rank].slot_bytes)
-            return wrong(why, size, "rank %d turn %u takes more room than there is", rank, i);
+            return wrong(why, size, "rank %d epoch %u needs more than a slot has", rank, i);
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];
         if (names_rank(st) && (st->peer < 0 || st->peer >= sc->k.p))

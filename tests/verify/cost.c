@@ -362,7 +362,7 @@ static void check_one_node(cost_check *f)
             f->k = (kase){.p = p,
                           .root = coll_is_rooted(coll) ? p / 2 : 0,
                           .machine = m,
-                          .room = NODE_SLOT,
+                          .slot_bytes = NODE_SLOT,
                           .direct = way & 2};
             if (fits(f->algo, &f->k) && (f->is_short || coll != SK_BARRIER))
                 check(f, f->is_short ? (coll_reduces(coll) ? 64 : 8) : long_bytes(coll));
@@ -391,7 +391,7 @@ static void check_machine(cost_check *f, const sk_machine *m)
             f->k = (kase){.p = m->nranks,
                           .root = roots[i],
                           .machine = m,
-                          .room = way / 2 ? NODES_SLOT : 0,
+                          .slot_bytes = way / 2 ? NODES_SLOT : 0,
                           .leaders = leaders};
             f->is_short = true;
             check(f, coll_reduces(coll) ? 8 * BLOCK : BLOCK);
@@ -418,8 +418,8 @@ static void check_claim(cost_check *f)
 {
     sk_machine *node = one_node(4, false), *nodes = several_nodes(2, 2, "seq", 0);
     kase unknown = {.p = 4};
-    kase shared = {.p = 4, .machine = node, .room = NODE_SLOT, .direct = true};
-    kase hier = {.p = 4, .machine = nodes, .room = NODES_SLOT};
+    kase shared = {.p = 4, .machine = node, .slot_bytes = NODE_SLOT, .direct = true};
+    kase hier = {.p = 4, .machine = nodes, .slot_bytes = NODES_SLOT};
     if (fits(f->algo, &unknown))
         check_unknown(f);
     else if (fits(f->algo, &shared))

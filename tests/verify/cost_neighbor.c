@@ -148,24 +148,24 @@ static void claim_one_node(facts *f)
     int loops = sk_graph_in_edges(g, g->rank, &first);
     bool single_copy = strcmp(f->algo->name, "single-copy") == 0, together = stand_together(f);
     equal(f, "sends and receives", f->got.sends + f->got.recvs, 0);
-    equal(f, "turns", f->got.epochs, 1);
+    equal(f, "epochs", f->got.epochs, 1);
     equal(f, "copies", f->got.copies, loops + (single_copy ? 0 : together ? 1 : out));
     equal(f, "takes", f->got.takes, together ? runs_of_others(g) : in);
     equal(f, "bytes taken", f->got.take_bytes, (int64_t)in * BLOCK);
     equal(f, "scratch", f->got.scratch, 0);
 }
 
-static void measure(facts *f, const neighborhoods *h, int64_t room)
+static void measure(facts *f, const neighborhoods *h, int64_t slot_bytes)
 {
     char why[256];
     kase k = {.coll = f->algo->coll,
               .p = h->p,
               .units = BLOCK,
               .neighborhoods = h,
-              .ride = BLOCK,
-              .machine = room ? h->machine : NULL,
-              .room = room,
-              .direct = room > 0};
+              .combine = BLOCK,
+              .machine = slot_bytes ? h->machine : NULL,
+              .slot_bytes = slot_bytes,
+              .direct = slot_bytes > 0};
     scene *sc = scene_new(&k);
     if (sc && !f->algo->fits(&sc->call[0])) {
         scene_free(sc);

@@ -47,7 +47,7 @@ void machines_draw(kase *k, uint64_t lot)
 {
     static const int some_nodes[] = {1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8};
     static const char *const maps[] = {"seq", "rr", "shuffle:11", "shuffle:12"};
-    static const int64_t rooms[] = {192, 1024, 65536};
+    static const int64_t slot_sizes[] = {192, 1024, 65536};
     lot = shade_mix(lot + 1);
     int nodes = some_nodes[pick(&lot, 12)], how = pick(&lot, 5), cores = pick(&lot, 3);
     nodes = nodes < k->p ? nodes : k->p;
@@ -56,10 +56,10 @@ void machines_draw(kase *k, uint64_t lot)
     if (cores == 2)
         m->cores = 1;
     k->machine = m;
-    k->room = rooms[pick(&lot, 3)];
+    k->slot_bytes = slot_sizes[pick(&lot, 3)];
     k->direct = pick(&lot, 2);
     if (nodes > 1) {
         k->leaders = pick(&lot, 4);
-        k->room = pick(&lot, 4) ? k->room : 0;
+        k->slot_bytes = pick(&lot, 4) ? k->slot_bytes : 0;
     }
 }

@@ -6,9 +6,9 @@
 #include "lab/inproc/inproc.h"
 
 const char *const mutation_name[MUT_COUNT] = {
-    "nothing",          "split reduction", "wrong peer",      "missing fence", "wrong source",
-    "wrong target",     "skipped step",    "skipped message", "short step",    "short message",
-    "swapped operands", "wrong key",       "a mate fewer"};
+    "nothing",          "split reduction", "wrong peer",        "missing fence", "wrong source",
+    "wrong target",     "skipped step",    "skipped message",   "short step",    "short message",
+    "swapped operands", "wrong key",       "a local rank fewer"};
 
 static bool is_send(const sk_step *st)
 {
@@ -61,20 +61,20 @@ static int64_t slot_at(const struct sk_sched_view *v, uint32_t buf)
     return at;
 }
 
-static unsigned char *trace_at(traces *t, sk_span s, int64_t place)
+static unsigned char *trace_at(traces *t, sk_span s, int64_t offset)
 {
     if (sk_buf_is_slot(s.buf))
-        return &t->at[SK_NBUFS][slot_at(t->v, s.buf) + s.off + place];
-    return &t->at[s.buf][s.off + place - t->lo[s.buf]];
+        return &t->at[SK_NBUFS][slot_at(t->v, s.buf) + s.off + offset];
+    return &t->at[s.buf][s.off + offset - t->lo[s.buf]];
 }
 
 static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
 {
     bool clash = false;
     for (int64_t k = 0; k < s.len; k++) {
-        int64_t place;
-        sk_inproc_stretch(&types[s.type], k, k + 1, &place);
-        unsigned char *b = trace_at(t, s, place);
+        int64_t offset;
+        sk_inproc_stretch(&types[s.type], k, k + 1, &offset);
+        unsigned char *b = trace_at(t, s, offset);
         *b |= (unsigned char)bits;
         int first = *b & (READ | WRITE | APPEND), then = *b >> LATER;
         clash |= first && then && (first | then) != READ && (first | then) != APPEND;
@@ -82,7 +82,7 @@ static bool mark(traces *t, const sk_type *types, sk_span s, int bits)
     return clash;
 }
 
-static sk_span room(const struct sk_sched_view *v, uint32_t packet)
+static sk_span packet_span(const struct sk_sched_view *v, uint32_t packet)
 {
     const sk_packet_info *p = &v->packets[packet];
     return (sk_span){.off = p->off, .len = p->cap, .buf = SK_SCRATCH};
@@ -111,10 +111,10 @@ static bool mark_round(traces *t, const struct sk_sched_view *v, uint32_t r, int
             clash |= mark_posted(t, v, st->packet, shift);
         if (st->kind >= SK_STEP_PUT && st->kind <= SK_STEP_RELAY) {
             int bits = st->kind == SK_STEP_PUT ? APPEND : st->kind == SK_STEP_PRECV ? WRITE : READ;
-            clash |= mark(t, v->types, room(v, st->packet), bits << shift);
+            clash |= mark(t, v->types, packet_span(v, st->packet), bits << shift);
         }
         if (st->kind == SK_STEP_RELAY)
-            clash |= mark(t, v->types, room(v, (uint32_t)st->hi), APPEND << shift);
+            clash |= mark(t, v->types, packet_span(v, (uint32_t)st->hi), APPEND << shift);
     }
     return clash;
 }
@@ -264,7 +264,7 @@ static bool spoil(const scene *sc, int rank, const struct sk_sched_view *v, muta
         return true;
     case MUT_SHORT:
     case MUT_SHORT_BOTH:
-        if (st->kind == SK_STEP_READ) { /* its source is a place */
+        if (st->kind == SK_STEP_READ) { /* its source is an exported address */
             st->b.len--;
             return st->b.len > 0;
         }
@@ -308,7 +308,7 @@ static sk_sched *rebuild(const scene *sc, int rank, const sk_sched *old, mutatio
     sk_sched *s = sk_sched_new(v->types, v->ntypes);
     if (!s)
         abort();
-    sk_scratch(s, v->scratch); /* so spans keep their offsets; packets get new room behind it */
+    sk_scratch(s, v->scratch); /* spans keep their offsets; packets get new scratch behind them */
     for (uint32_t i = 0; i < v->npackets; i++)
         sk_packet(s, 0, v->packets[i].cap);
     for (uint32_t i = 0; i < v->nepochs; i++)

@@ -13,10 +13,11 @@ static uint64_t draw(uint64_t *lot, uint64_t n)
     return (*lot >> 8) % n;
 }
 
-/* A call of this algorithm on this neighbourhood, by lot. Most slots have room for the blocks. */
+/* A call of this algorithm on this neighbourhood, by lot. Most slots hold the blocks. */
 static kase any_call(const sk_algo *a, const neighborhoods *h, uint64_t lot)
 {
-    static const int64_t units[] = {0, 1, 7, 40, 300}, rooms[] = {64, 300, 4096, 1 << 17, 1 << 19};
+    static const int64_t units[] = {0, 1, 7, 40, 300},
+                         slot_sizes[] = {64, 300, 4096, 1 << 17, 1 << 19};
     return (kase){.coll = a->coll,
                   .p = h->p,
                   .units = units[draw(&lot, 5)],
@@ -24,16 +25,16 @@ static kase any_call(const sk_algo *a, const neighborhoods *h, uint64_t lot)
                   .spread =
                       coll_is_v(a->coll) ? (enum spread)draw(&lot, SPREAD_COUNT) : SPREAD_EVEN,
                   .neighborhoods = h,
-                  .ride = (int64_t)draw(&lot, 3) * 200,
+                  .combine = (int64_t)draw(&lot, 3) * 200,
                   .window = (int)draw(&lot, 3) * 2,
                   .machine = h->machine,
-                  .room = rooms[draw(&lot, 5)],
+                  .slot_bytes = slot_sizes[draw(&lot, 5)],
                   .direct = draw(&lot, 2)};
 }
 
-typedef struct tally {
+typedef struct totals {
     long right, wrong, epochs; /* `epochs`: of those that are right, schedules with epochs */
-} tally;
+} totals;
 
 static bool has_epochs(const sk_algo *a, const kase *k)
 {
@@ -46,7 +47,7 @@ static bool has_epochs(const sk_algo *a, const kase *k)
     return some;
 }
 
-static void try(const sk_algo *a, world *w, const kase *k, tally *t)
+static void try(const sk_algo *a, world *w, const kase *k, totals *t)
 {
     char why[256], what[256];
     verdict v = check_algo(w, a, k, why, sizeof why);
@@ -59,9 +60,9 @@ static void try(const sk_algo *a, world *w, const kase *k, tally *t)
     }
 }
 
-static tally verify(const sk_algo *a, world *w, int most, int lots)
+static totals verify(const sk_algo *a, world *w, int most, int lots)
 {
-    tally t = {0};
+    totals t = {0};
     for (int p = 1; p <= most; p += p < 10 ? 1 : 11)
         for (int i = 0; i < GRAPH_COUNT * NEIGHBORHOODS_MACHINES; i++) {
             neighborhoods *h =
@@ -92,7 +93,7 @@ int main(void)
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
         if (!sk_coll_neighbor((*a)->coll) || !uses_epochs(*a))
             continue;
-        tally t = verify(*a, w, quick ? 9 : 32, quick ? 2 : 4);
+        totals t = verify(*a, w, quick ? 9 : 32, quick ? 2 : 4);
         tap_ok(t.wrong == 0 && t.epochs > 0, "%s %s: %ld right, %ld of them with epochs, %ld wrong",
                sk_coll_name((*a)->coll), (*a)->name, t.right, t.epochs, t.wrong);
     }

@@ -232,11 +232,11 @@ static bool some_idle(const neighborhoods *h)
     return some;
 }
 
-sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride, int window)
+sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t combine, int window)
 {
-    sk_neighborhood neighborhood = {.base = {h->graph[rank], ride},
+    sk_neighborhood neighborhood = {.base = {h->graph[rank], combine},
                                     .machine = h->machine,
-                                    .combine_limit = ride,
+                                    .combine_limit = combine,
                                     .window = window,
                                     .parallel = most_parallel(h),
                                     .some_idle = some_idle(h)};

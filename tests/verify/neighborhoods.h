@@ -40,7 +40,7 @@ neighborhoods *neighborhoods_new(graph_kind kind, int p, unsigned seed);
 void neighborhoods_free(neighborhoods *h);
 
 /* What a call of a rank gets. */
-sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t ride, int window);
+sk_neighborhood neighborhoods_of(const neighborhoods *h, int rank, int64_t combine, int window);
 
 /* A rank without any neighbour does not know how large the others' blocks are. */
 bool neighborhoods_idle(const neighborhoods *h, int rank);

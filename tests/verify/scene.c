@@ -291,7 +291,7 @@ static bool make_neighbors(scene *sc, int rank)
     const kase *k = &sc->k;
     const sk_graph *g = k->neighborhoods->graph[rank];
     bool v = coll_is_v(k->coll), gathers = coll_gathers_from_neighbors(k->coll);
-    sc->neighborhood[rank] = neighborhoods_of(k->neighborhoods, rank, k->ride, k->window);
+    sc->neighborhood[rank] = neighborhoods_of(k->neighborhoods, rank, k->combine, k->window);
     sc->call[rank].neighborhood = &sc->neighborhood[rank].base;
     return (gathers ? make_side(sc, rank, 0, 1, false, own_units)
                     : make_side(sc, rank, 0, g->nout, v, to_units)) &&
@@ -330,7 +330,7 @@ static bool make_call(scene *sc, int rank)
                    .types = scene_types,
                    .ntypes = NTYPES,
                    .machine = k->machine,
-                   .slot_bytes = k->room,
+                   .slot_bytes = k->slot_bytes,
                    .leaders = k->leaders,
                    .direct = k->direct,
                    .builtin = is_builtin(k),
@@ -401,7 +401,7 @@ void scene_free(scene *s)
         sk_arena_free(s->arena);
 }
 
-/* " nodes=0112 cores=4 room=192 leaders=2 direct" */
+/* " nodes=0112 cores=4 slot_bytes=192 leaders=2 direct" */
 static void print_machine(const kase *k, char *out, size_t size)
 {
     size_t used = strlen(out);
@@ -409,8 +409,9 @@ static void print_machine(const kase *k, char *out, size_t size)
     for (int r = 0; r < k->p && used + 1 < size; r++)
         used += (size_t)snprintf(out + used, size - used, "%d", k->machine->node[r]);
     if (used < size)
-        snprintf(out + used, size - used, " cores=%d room=%lld leaders=%d%s", k->machine->cores,
-                 (long long)k->room, k->leaders, k->direct ? " direct" : "");
+        snprintf(out + used, size - used, " cores=%d slot_bytes=%lld leaders=%d%s",
+                 k->machine->cores, (long long)k->slot_bytes, k->leaders,
+                 k->direct ? " direct" : "");
 }
 
 void kase_print(const kase *k, char *out, size_t size)
@@ -422,9 +423,9 @@ void kase_print(const kase *k, char *out, size_t size)
              k->in_place ? " in-place" : "", k->ordered ? " ordered" : "");
     size_t used = strlen(out);
     if (k->neighborhoods)
-        snprintf(out + used, size - used, " %s seed=%u on \"%s\" ride=%lld window=%d",
+        snprintf(out + used, size - used, " %s seed=%u on \"%s\" combine=%lld window=%d",
                  graph_kind_name(k->neighborhoods->kind), k->neighborhoods->seed,
-                 k->neighborhoods->on, (long long)k->ride, k->window);
+                 k->neighborhoods->on, (long long)k->combine, k->window);
     if (k->machine)
         print_machine(k, out, size);
 }

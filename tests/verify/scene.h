@@ -31,10 +31,10 @@ typedef struct kase {
     spread spread;
     bool in_place, ordered;
     const neighborhoods *neighborhoods; /* neighbourhood collectives, as are these: */
-    int64_t ride;
+    int64_t combine;
     int window;
     const sk_machine *machine; /* NULL: not known; with it, these: */
-    int64_t room;
+    int64_t slot_bytes;
     bool direct;
     int leaders;
 } kase;

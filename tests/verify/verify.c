@@ -26,15 +26,15 @@ enum { SANITIZED = 1 }; /* takes more memory */
 enum { SANITIZED = 0 };
 #endif
 
-typedef struct tally {
+typedef struct totals {
     long right, wrong, unfit;
-} tally;
+} totals;
 
 typedef struct job {
     const sk_algo *algo;
     world *w;
     bool quick;
-    tally t;
+    totals t;
 } job;
 
 static void try(job *j, const kase *k)
@@ -158,10 +158,10 @@ static void verify_machines(job *j)
 /* ---- neighbourhoods ---- */
 
 /* Every kind of call on one neighbourhood, or every nth, others for each. Blocks are shorter and
- * longer than what rides. `room`: 0 is a machine without shared memory. */
-static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, int64_t room)
+ * longer than the combine limit. `slot_bytes`: 0 is a machine without shared memory. */
+static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, int64_t slot_bytes)
 {
-    static const int64_t units[] = {0, 1, 7, 40}, rides[] = {64, 0, 1024};
+    static const int64_t units[] = {0, 1, 7, 40}, limits[] = {64, 0, 1024};
     static const int windows[] = {0, 2, 5};
     sk_coll coll = j->algo->coll;
     bool v = coll_is_v(coll);
@@ -169,7 +169,7 @@ static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, i
     for (int lay = 0; lay < LAY_COUNT; lay++)
         for (int n = 0; n < 4; n++)
             for (int spread = 0; spread < (v ? SPREAD_COUNT : 1); spread++)
-                for (int ride = 0; ride < (v ? 3 : 1); ride++)
+                for (int combine = 0; combine < (v ? 3 : 1); combine++)
                     for (int window = 0; window < 3; window++) {
                         kase k = {.coll = coll,
                                   .p = h->p,
@@ -177,11 +177,11 @@ static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, i
                                   .lay = (layout)lay,
                                   .spread = (enum spread)spread,
                                   .neighborhoods = h,
-                                  .ride = rides[ride],
+                                  .combine = limits[combine],
                                   .window = windows[window],
-                                  .machine = room ? h->machine : NULL,
-                                  .room = room,
-                                  .direct = room && nth / every % 2};
+                                  .machine = slot_bytes ? h->machine : NULL,
+                                  .slot_bytes = slot_bytes,
+                                  .direct = slot_bytes && nth / every % 2};
                         if (nth++ % every == 0)
                             try(j, &k);
                     }
@@ -213,7 +213,7 @@ static void verify_neighbors(job *j)
 /* One node in every other neighbourhood; see neighborhoods_new. */
 static void verify_neighbor_machines(job *j)
 {
-    static const int64_t rooms[] = {192, 1024, 65536};
+    static const int64_t slot_sizes[] = {192, 1024, 65536};
     bool ignores = j->t.right > 0;
     for (int p = 1; p <= (j->quick ? 9 : 20); p++)
         for (int kind = 0; kind < GRAPH_COUNT; kind++) {
@@ -228,7 +228,7 @@ static void verify_neighbor_machines(job *j)
             }
             unsigned every = (ignores ? 101 : 7) * (coll_is_v(j->algo->coll) ? 5 : 1);
             for (int i = 0; i < 3; i++)
-                try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), rooms[i]);
+                try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), slot_sizes[i]);
             neighborhoods_free(h);
         }
 }

@@ -244,14 +244,14 @@ sk_status world_run(world *w, sk_sched *const *scheds)
     return sk_inproc_run(w->local, w->runs);
 }
 
-int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *place)
+int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *offset)
 {
-    int64_t n = sk_inproc_stretch(&scene_types[s.type], k, end, place);
-    *place += s.off;
+    int64_t n = sk_inproc_stretch(&scene_types[s.type], k, end, offset);
+    *offset += s.off;
     if (sk_buf_is_slot(s.buf))
-        *place += w->slots + sk_inproc_slot_offset(w->sc->k.machine, w->scheds, rank, s.buf);
+        *offset += w->slots + sk_inproc_slot_offset(w->sc->k.machine, w->scheds, rank, s.buf);
     else
-        *place += w->at[rank][s.buf];
+        *offset += w->at[rank][s.buf];
     return n;
 }
 

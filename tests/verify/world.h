@@ -45,7 +45,7 @@ sk_status world_run(world *w, sk_sched *const *scheds);
 
 /* Where data byte k of a span of this rank stands in mem; how many bytes from there on, at most to
  * `end`, stand together. */
-int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *place);
+int64_t world_stretch(const world *w, int rank, sk_span s, int64_t k, int64_t end, int64_t *offset);
 
 /* "rank 3 recv[17]" */
 void world_describe(const world *w, int64_t index, char *out, size_t size);

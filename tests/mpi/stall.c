@@ -1,23 +1,23 @@
-/* stage.c: what a stall works with. Long messages are there because they need the receiver to be
- * sent. */
+/* stall.c: buffers and communicators of a stall. Long messages need the receiver: their send does not
+ * complete before the receive is posted. */
 #include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void stage_open(stage *st)
+void stall_open(stall_context *st)
 {
     st->buf = must_alloc(LONG * sizeof(int));
     for (int i = 0; i < LONG; i++)
         st->buf[i] = st->rank * 100 + i % 89;
     MPI_Comm_dup(st->comm, &st->spare);
     MPI_Comm_split(st->comm, st->rank > 0, 0, &st->half);
-    int room = (int)(LONG * sizeof(int)) + MPI_BSEND_OVERHEAD;
-    st->attached = must_alloc((size_t)room);
-    MPI_Buffer_attach(st->attached, room);
+    int capacity = (int)(LONG * sizeof(int)) + MPI_BSEND_OVERHEAD;
+    st->attached = must_alloc((size_t)capacity);
+    MPI_Buffer_attach(st->attached, capacity);
 }
 
-void stage_close(stage *st)
+void stall_close(stall_context *st)
 {
     void *p;
     int n;
@@ -30,7 +30,7 @@ void stage_close(stage *st)
     free(st->buf);
 }
 
-void stage_check(const stage *st, int from, int n, MPI_Status *s)
+void stall_check(const stall_context *st, int from, int n, MPI_Status *s)
 {
     int received = -1, bad = 0;
     MPI_Get_count(s, MPI_INT, &received);
@@ -42,7 +42,7 @@ void stage_check(const stage *st, int from, int n, MPI_Status *s)
     CHECK(bad == 0, "%d of %d values from rank %d are wrong", bad, n, from);
 }
 
-void send_short(stage *st)
+void send_short(stall_context *st)
 {
     MPI_Send(st->buf, SHORT, MPI_INT, 1 - st->rank, TAG, st->comm);
 }

@@ -1,5 +1,5 @@
-/* neighbor_web.c: see neighbor_web.h: the drawing, and each rank's lists. */
-#include "neighbor_web.h"
+/* neighbor_digraph.c: see neighbor_digraph.h: the drawing, and each rank's lists. */
+#include "neighbor_digraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +33,13 @@ static int times_drawn(rng *r, bool messy, bool loop)
     return rng_chance(r, 25) ? 1 + rng_below(r, 3) : 1;
 }
 
-web web_draw(rng *shared, int n)
+digraph digraph_draw(rng *shared, int n)
 {
     static const int densities[] = {5, 10, 30, 50, 70, 100};
     int kind = rng_below(shared, 20), shape = kind < NSHAPES ? kind : SPARSE;
     int percent = densities[rng_below(shared, 6)];
     bool messy = rng_chance(shared, 50);
-    web w = {.n = n, .times = must_alloc((size_t)n * (size_t)n)};
+    digraph w = {.n = n, .times = must_alloc((size_t)n * (size_t)n)};
     for (int s = 0; s < n; s++)
         for (int d = 0; d < n; d++)
             if (edge_drawn(shared, shape, percent, n, s, d))
@@ -49,20 +49,20 @@ web web_draw(rng *shared, int n)
     return w;
 }
 
-void web_mirror(web *w)
+void digraph_mirror(digraph *w)
 {
     for (int s = 0; s < w->n; s++)
         for (int d = 0; d < s; d++)
             w->times[s * w->n + d] = w->times[d * w->n + s];
 }
 
-void web_free(web *w)
+void digraph_free(digraph *w)
 {
     free(w->times);
-    *w = (web){0};
+    *w = (digraph){0};
 }
 
-int web_edges(const web *w)
+int digraph_edges(const digraph *w)
 {
     int all = 0;
     for (int i = 0; i < w->n * w->n; i++)
@@ -70,13 +70,13 @@ int web_edges(const web *w)
     return all;
 }
 
-int web_weight(int from, int to)
+int digraph_weight(int from, int to)
 {
     return 1 + (from * 7 + to * 3) % 11;
 }
 
 /* The far ends of a rank's edges in one direction, ascending; NULL: only their number. */
-static int far_ends(const web *w, int rank, bool in, int *to)
+static int far_ends(const digraph *w, int rank, bool in, int *to)
 {
     int k = 0;
     for (int other = 0; other < w->n; other++) {
@@ -88,7 +88,7 @@ static int far_ends(const web *w, int rank, bool in, int *to)
     return k;
 }
 
-static int *shuffled_ends(const web *w, int rank, bool in, rng *local, int *n, int **weights)
+static int *shuffled_ends(const digraph *w, int rank, bool in, rng *local, int *n, int **weights)
 {
     *n = far_ends(w, rank, in, NULL);
     int *ends = must_alloc((size_t)*n * sizeof *ends);
@@ -96,11 +96,11 @@ static int *shuffled_ends(const web *w, int rank, bool in, rng *local, int *n, i
     far_ends(w, rank, in, ends);
     rng_shuffle(local, ends, *n);
     for (int i = 0; i < *n; i++)
-        (*weights)[i] = in ? web_weight(ends[i], rank) : web_weight(rank, ends[i]);
+        (*weights)[i] = in ? digraph_weight(ends[i], rank) : digraph_weight(rank, ends[i]);
     return ends;
 }
 
-lists lists_draw(const web *w, int rank, rng *local)
+lists lists_draw(const digraph *w, int rank, rng *local)
 {
     lists l;
     l.in = shuffled_ends(w, rank, true, local, &l.nin, &l.in_weights);
