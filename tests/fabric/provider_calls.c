@@ -176,7 +176,7 @@ static void refusals(process *p)
 }
 
 /* A queue may be read while an endpoint that is bound to it is not enabled. */
-static void not_enabled(party *p)
+static void not_enabled(process *p)
 {
     char c = 1, in = 0;
     struct fi_cq_tagged_entry e;

@@ -137,7 +137,7 @@ static int open_files(void)
 }
 
 /* An endpoint is closed while its message waits for a receive: nothing of it is left open. */
-static void closed_early(party *p)
+static void closed_early(process *p)
 {
     int before = open_files();
     if (p->rank == 1) {
