@@ -114,8 +114,8 @@ static bool fits_without(const sk_algo *a, graph_kind kind, int p)
     return fits;
 }
 
-/* All blocks are combined where there are sizes: a block that is not is an absent record, and a mistake
- * about an absent record is none. The direct pattern carries none, so blocks may be uneven. */
+/* All blocks are combined where there are sizes: a block that is not is an absent record, and a
+ * mistake about an absent record is none. The direct pattern carries none, so blocks may be uneven. */
 static void try_neighbors(world *w, const sk_algo *a, totals *t)
 {
     static const struct {
