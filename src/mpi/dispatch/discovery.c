@@ -172,9 +172,8 @@ static bool locate(sk_discovery *d)
     return true;
 }
 
-void sk_discover(sk_comm *c)
+static void discover(sk_comm *c)
 {
-    c->discovered = true;
     if (c->nranks == 1 || !sk_comm_wait_wired(c))
         return;
     /* Set-ups use the same duplicate in the background: one after the other, on all ranks. */
@@ -185,11 +184,22 @@ void sk_discover(sk_comm *c)
         c->call_machine = c->machine;
         sk_comm_drop_cache(c); /* it has plans made without all this */
     }
-    if (c->topo)
-        sk_topo_mark_host_colls(c->topo, c);
 #if SK_HAVE_SHM
     if (d.mem)
         sk_segment_unmap(d.mem, d.bytes);
 #endif
     sk_locate_free_notes(c);
+}
+
+/* A set-up may end meanwhile, here or in another thread. It must not take a discovery that has not
+ * found shared memory yet for one without: the ranks would differ in what they leave to the host. */
+void sk_discover(sk_comm *c)
+{
+    c->discovered = true;
+    discover(c);
+    pthread_mutex_lock(&sk_proc.lock);
+    c->discovery_done = true;
+    if (c->topo)
+        sk_topo_mark_host_colls(c->topo, c);
+    pthread_mutex_unlock(&sk_proc.lock);
 }

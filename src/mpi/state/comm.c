@@ -61,7 +61,7 @@ static void clear(sk_comm *c)
     c->machine = NULL;
     c->call_machine = NULL;
     c->slot_capacity = 0;
-    c->direct = c->discovered = c->located = false;
+    c->direct = c->discovered = c->discovery_done = c->located = false;
     c->calls = 0;
     free(c->scratch);
     free(c->arrays);

@@ -37,7 +37,8 @@ typedef struct sk_comm {
 
     /* What discovery.c finds in call number SKEIN_FIND or soon after, the same on all ranks. */
     int64_t calls;
-    bool discovered;                /* it has tried */
+    bool discovered;                /* it has tried, or tries now */
+    bool discovery_done;            /* it has tried; the process lock protects this */
     const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
     sk_shm *shm;                    /* NULL: no shared memory */
     int64_t slot_capacity;          /* bytes of its slots */

@@ -163,7 +163,7 @@ _Static_assert(SK_NCOLLS <= 32, "sk_comm.host_colls has a bit for every collecti
 
 void sk_topo_mark_host_colls(const sk_topo *t, sk_comm *c)
 {
-    if (!c->discovered || c->slot_capacity || !t->never_pays)
+    if (!c->discovery_done || c->slot_capacity || !t->never_pays)
         return;
     for (int coll = 0; coll < SK_NCOLLS; coll++)
         if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_allowed(t, (sk_coll)coll) &&

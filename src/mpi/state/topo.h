@@ -78,7 +78,7 @@ static inline bool sk_topo_setup_pending(const sk_topo *t)
 bool sk_topo_host_allowed(const sk_topo *t, sk_coll coll);
 
 /* When no pattern ever pays and there is no shared memory, a message per edge is best for all sizes:
- * mark the collectives that may go to the host at once. */
+ * mark the collectives that may go to the host at once. The process lock is held. */
 void sk_topo_mark_host_colls(const sk_topo *t, sk_comm *c);
 
 #endif
