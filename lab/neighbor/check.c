@@ -170,7 +170,7 @@ static bool rank_fault(pattern_check *c, int r)
 static bool allocate(pattern_check *c, sk_pattern *const *patterns)
 {
     size_t most = 1;
-    c->view = calloc((size_t)c->n, sizeof *c->view);
+    c->view = calloc((size_t)c->n, sizeof(void *));
     for (int r = 0; r < c->n && c->view; r++) {
         c->view[r] = sk_pattern_view_get(patterns[r]);
         most = c->view[r]->nblocks > most ? c->view[r]->nblocks : most;
@@ -208,7 +208,7 @@ static bool negotiator_fault(sk_method_id id, const sk_global_graph *g, const sk
                              char *why, size_t size)
 {
     int n = sk_global_graph_nranks(g), other = -1;
-    sk_pattern **by_negotiator = calloc((size_t)n, sizeof(*by_negotiator));
+    sk_pattern **by_negotiator = calloc((size_t)n, sizeof(void *));
     sk_status st = by_negotiator
                        ? sk_patterns_by_negotiation(id, g, m, o, seed, by_negotiator, NULL)
                        : SK_NOMEM;
@@ -230,7 +230,7 @@ static bool part_fault(sk_method_id id, const sk_global_graph *g, const sk_machi
 {
     int n = sk_global_graph_nranks(g), many = 0, other = -1;
     int *ranks = malloc((size_t)n * sizeof *ranks);
-    sk_pattern **part = calloc((size_t)n, sizeof(*part));
+    sk_pattern **part = calloc((size_t)n, sizeof(void *));
     sk_status st = ranks && part ? SK_OK : SK_NOMEM;
     for (int r = n - 1; r >= 0 && st == SK_OK; r -= 3)
         ranks[many++] = r;
@@ -253,7 +253,7 @@ bool sk_method_fault(sk_method_id id, const char *graph, const char *machine, in
 {
     sk_global_graph *g = sk_check_graph(graph, nranks);
     sk_machine *m = sk_check_machine(machine, nranks);
-    sk_pattern **plan = calloc((size_t)nranks, sizeof(*plan));
+    sk_pattern **plan = calloc((size_t)nranks, sizeof(void *));
     sk_status st = g && m && plan ? sk_patterns_by_plan(id, g, m, o, plan) : SK_BADARG;
     bool fault = st != SK_OK && METHOD_FAULT("the plan: %s", sk_status_text(st));
     if (!fault)

@@ -70,8 +70,8 @@ sk_status sk_patterns_by_negotiators(const sk_global_graph *g, sk_negotiator_mak
                                      sk_pattern **out, sk_channel_count *count)
 {
     int n = sk_global_graph_nranks(g);
-    sk_graph **graphs = calloc((size_t)n, sizeof(*graphs));
-    sk_negotiator **negotiators = calloc((size_t)n, sizeof(*negotiators));
+    sk_graph **graphs = calloc((size_t)n, sizeof(void *));
+    sk_negotiator **negotiators = calloc((size_t)n, sizeof(void *));
     sk_status st = graphs && negotiators ? SK_OK : SK_NOMEM;
     for (int r = 0; r < n && st == SK_OK; r++) {
         st = graph_of(g, r, &graphs[r]);

@@ -26,22 +26,23 @@ static int64_t now_ms(void)
 static int buffers_new(sk_core_lane *s, sk_core_buffers *set, uint32_t count, sk_core_op_type type,
                        uint64_t access)
 {
-    sk_core_buffers made = {.all = calloc(count, sizeof *made.all), .count = count};
-    if (!made.all)
+    struct fid_mr *mr = NULL;
+    sk_core_buffer *all = calloc(count, sizeof *all);
+    if (!all)
         return -ENOMEM;
     if (s->info->domain_attr->mr_mode & FI_MR_LOCAL) {
-        int err = sk_core_register(s, made.all, count * sizeof *made.all, access, &made.mr);
+        int err = sk_core_register(s, all, count * sizeof *all, access, &mr);
         if (err) {
-            free(made.all);
+            free(all);
             return err;
         }
     }
+    *set = (sk_core_buffers){.all = all, .count = count, .mr = mr};
     for (uint32_t i = 0; i < count; i++) {
-        made.all[i].op.type = type;
-        made.all[i].op.next = made.free;
-        made.free = &made.all[i].op;
+        all[i].op.type = type;
+        all[i].op.next = set->free;
+        set->free = &all[i].op;
     }
-    *set = made;
     return 0;
 }
 

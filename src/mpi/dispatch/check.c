@@ -188,7 +188,7 @@ static void compare(const sk_args *a, sk_comm *c, const sk_check_region *r, cons
 
 static void restore(const sk_check_region *r, const char *from)
 {
-    if (region_size(r))
+    if (from && region_size(r))
         memcpy(r->base + r->lo, from, region_size(r));
 }
 
