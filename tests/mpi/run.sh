@@ -180,7 +180,7 @@ leaks() { # flavour
         program=${what%% *}
         eval "ASAN_OPTIONS=detect_leaks=1 timeout $(patience 200) $launch $programs/$program-$1 ${what#* }" \
             >"$log" 2>&1 </dev/null
-        stacks=$(grep -E ' in [^ ]+ [^ ]*src/[a-z]+/' "$log" | grep -v ' in MPI_Init' | sort -u)
+        stacks=$(grep -E ' in [^ ]+ [^ ]*src/[a-z]+/' "$log" | grep -vE ' in MPI_Init|/libsanitizer/' | sort -u)
         if ! grep -q 'LeakSanitizer' "$log"; then
             skip "$1 leaks of $what" "the sanitizer found no leak at all, not even the host's"
         elif [ -n "$stacks" ]; then
