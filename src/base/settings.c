@@ -113,6 +113,16 @@ static bool read_value(const sk_setting_info *info, const char *text, int64_t *o
     return true;
 }
 
+bool sk_setting_on(sk_setting id)
+{
+    char why[128];
+    int64_t value = 0;
+    const char *text = getenv(table[id].var);
+    if (!text || !read_value(&table[id], text, &value, why, sizeof why))
+        read_value(&table[id], table[id].deflt, &value, why, sizeof why);
+    return value != 0;
+}
+
 static sk_status unknown(const char *name, const char *const *extra, char *err, size_t size)
 {
     size_t n = 0;

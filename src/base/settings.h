@@ -24,6 +24,10 @@ const sk_setting_info *sk_setting_info_get(sk_setting id); /* NULL: no such sett
 /* The setting of a NAME=VALUE, by its name or by a name that it had before; SK_NSETTINGS: none. */
 sk_setting sk_setting_find(const char *entry);
 
+/* A BOOL setting straight from the environment, for what must be known before the settings are read;
+ * a wrong value is refused when they are. */
+bool sk_setting_on(sk_setting id);
+
 typedef struct sk_settings sk_settings;
 
 /* Read and check an environ-style array. `extra` (NULL-ended, may be NULL) lists further SKEIN_*

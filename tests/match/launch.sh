@@ -3,6 +3,7 @@
 . "$here/../tap.sh"
 programs=$build/tests/match
 log=$tmp/log
+export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 
 # What mpirun needs for the provider; words, for eval. Without vader nothing is made in /dev/shm, which
 # a killed job would leave there; without osc/ucx windows go over the provider too.

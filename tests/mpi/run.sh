@@ -12,6 +12,7 @@ shift
 . "$here/../tap.sh"
 only=${*:-progress forms errors cache threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
+export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
 programs=$build/tests/mpi
 log=$tmp/log

@@ -1,5 +1,6 @@
 #!/bin/bash
-# run.sh BUILD FLAVOUR...: a profiler preloaded behind Skein sees every call that Skein passes on.
+# run.sh BUILD FLAVOUR...: a profiler preloaded before or behind Skein sees every call, and Skein serves
+# every call.
 build=$(cd "$1" && pwd) || exit 1
 shift
 . "$(dirname "$0")/../tap.sh"
@@ -15,16 +16,22 @@ expect() {
 }
 
 for mpi in "$@"; do
-    preload=$build/lib/libskein-$mpi.so:$programs/libprofiler-$mpi.so
-    read -ra run < <(launch_of "$mpi" 2)
-    if [ "$mpi" = openmpi ]; then
-        run+=(-x "LD_PRELOAD=$preload" -x SKEIN_ALLREDUCE)
-    else
-        run+=(-genv LD_PRELOAD "$preload")
-    fi
-    text=$(SKEIN_ALLREDUCE=off timeout "$(patience 60)" "${run[@]}" "$programs/calls-$mpi" 2>&1)
-    expect "tool_sees_calls_left_to_the_host_on_$mpi" "tool saw 3 allreduces, 2 receives" "$text"
-    text=$(SKEIN_ALLREDUCE=auto timeout "$(patience 60)" "${run[@]}" "$programs/calls-$mpi" 2>&1)
-    expect "skein_serves_beside_a_tool_on_$mpi" "tool saw 0 allreduces, 2 receives" "$text"
+    skein=$build/lib/libskein-$mpi.so tool=$programs/libprofiler-$mpi.so
+    for preload in "$skein:$tool" "$tool:$skein"; do
+        where=before
+        [ "${preload%%:*}" = "$skein" ] && where=behind
+        read -ra run < <(launch_of "$mpi" 2)
+        if [ "$mpi" = openmpi ]; then
+            run+=(-x "LD_PRELOAD=$preload" -x SKEIN_ALLREDUCE -x SKEIN_REPORT=1)
+        else
+            run+=(-genv LD_PRELOAD "$preload" -genv SKEIN_REPORT 1)
+        fi
+        text=$(SKEIN_ALLREDUCE=off timeout "$(patience 60)" "${run[@]}" "$programs/calls-$mpi" 2>&1)
+        expect "tool_${where}_skein_sees_calls_left_to_the_host_on_$mpi" \
+            "tool saw 3 allreduces, 2 receives" "$text"
+        text=$(SKEIN_ALLREDUCE=doubling timeout "$(patience 60)" "${run[@]}" "$programs/calls-$mpi" 2>&1)
+        expect "tool_${where}_skein_sees_served_calls_on_$mpi" "tool saw 3 allreduces, 2 receives" "$text"
+        expect "skein_serves_beside_a_tool_${where}_it_on_$mpi" "doubling                      3 " "$text"
+    done
 done
 finish

@@ -216,6 +216,7 @@ sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *
             sk_strlist_add(&w, "--allow-run-as-root");
         sk_strlist_add(&w, "--oversubscribe");
     }
+    sk_host_setenv(&w, j->mpi, "SKEIN_PMPI", "off"); /* the measuring program reaches the host so */
     force_algorithms(&w, j);
     if (j->host)
         sk_host_force(&w, j->mpi, j->colls[0], j->host);

@@ -16,10 +16,10 @@ static void barrier(MPI_Comm comm)
 }
 
 #define MAKE(name, params, args, before)                                                           \
-    SK_EXPORT int name params                                                                      \
+    SK_ENTRY(MPI_##name, params, args)                                                             \
     {                                                                                              \
         before;                                                                                    \
-        int rc = SK_NEXT(name) args;                                                               \
+        int rc = sk_host.name args;                                                                \
         if (rc == MPI_SUCCESS)                                                                     \
             sk_dispatch_comm_created(*out);                                                        \
         return rc;                                                                                 \
@@ -28,10 +28,10 @@ static void barrier(MPI_Comm comm)
 
 /* The same with a topology: its patterns may be wanted at once. */
 #define TOPOLOGY(name, params, args, info, before)                                                 \
-    SK_EXPORT int name params                                                                      \
+    SK_ENTRY(MPI_##name, params, args)                                                             \
     {                                                                                              \
         before;                                                                                    \
-        int rc = SK_NEXT(name) args;                                                               \
+        int rc = sk_host.name args;                                                                \
         if (rc == MPI_SUCCESS) {                                                                   \
             sk_dispatch_comm_created(*out);                                                        \
             sk_dispatch_topo_created(*out, info);                                                  \
@@ -39,24 +39,24 @@ static void barrier(MPI_Comm comm)
         return rc;                                                                                 \
     }
 
-CREATE(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm *out), (comm, out))
-CREATE(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *out), (comm, info, out))
-CREATE(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *out), (comm, color, key, out))
-CREATE(MPI_Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out),
+CREATE(Comm_dup, (MPI_Comm comm, MPI_Comm *out), (comm, out))
+CREATE(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *out), (comm, info, out))
+CREATE(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *out), (comm, color, key, out))
+CREATE(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out),
        (comm, type, key, info, out))
-CREATE(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *out), (comm, group, out))
-TOPOLOGY(MPI_Cart_create,
+CREATE(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *out), (comm, group, out))
+TOPOLOGY(Cart_create,
          (MPI_Comm comm, int n, const int dims[], const int periods[], int reorder, MPI_Comm *out),
          (comm, n, dims, periods, reorder, out), MPI_INFO_NULL, barrier(comm))
-TOPOLOGY(MPI_Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *out), (comm, remain, out),
+TOPOLOGY(Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *out), (comm, remain, out),
          MPI_INFO_NULL, barrier(comm))
-CREATE(MPI_Intercomm_create,
+CREATE(Intercomm_create,
        (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out),
        (comm, leader, peer, remote, tag, out))
-MAKE(MPI_Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
+MAKE(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
 
 #if SK_HAVE_NEXT
-MAKE(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
+MAKE(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
      (comm, group, tag, out), (void)0)
 #endif
 
@@ -75,24 +75,24 @@ static void use_up_tags(MPI_Comm comm)
     enum { ENOUGH = 25 };
     MPI_Request barriers[ENOUGH];
     int n = 0;
-    while (n < ENOUGH && PMPI_Ibarrier(comm, &barriers[n]) == MPI_SUCCESS)
+    while (n < ENOUGH && sk_host.Ibarrier(comm, &barriers[n]) == MPI_SUCCESS)
         n++;
-    PMPI_Waitall(n, barriers, MPI_STATUSES_IGNORE);
+    sk_host.Waitall(n, barriers, MPI_STATUSES_IGNORE);
     c->tags_used_up = true;
 #else
     (void)comm;
 #endif
 }
 
-TOPOLOGY(MPI_Graph_create,
+TOPOLOGY(Graph_create,
          (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *out),
          (comm, n, index, edges, reorder, out), MPI_INFO_NULL, barrier(comm))
-TOPOLOGY(MPI_Dist_graph_create,
+TOPOLOGY(Dist_graph_create,
          (MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
           const int weights[], MPI_Info info, int reorder, MPI_Comm *out),
          (comm, n, sources, degrees, destinations, weights, info, reorder, out), info,
          (barrier(comm), use_up_tags(comm)))
-TOPOLOGY(MPI_Dist_graph_create_adjacent,
+TOPOLOGY(Dist_graph_create_adjacent,
          (MPI_Comm comm, int indegree, const int sources[], const int sourceweights[],
           int outdegree, const int destinations[], const int destweights[], MPI_Info info,
           int reorder, MPI_Comm *out),

@@ -8,8 +8,8 @@
 #include "skein.h"
 
 /* One entry point. `host` is the call to make when Skein does not serve it. */
-#define DEFINE(fn, COLL, form, params, request, host, is_wide, ...)                                \
-    SK_HOT SK_EXPORT int fn params                                                                 \
+#define DEFINE(fn, COLL, form, params, args, request, host, is_wide, ...)                          \
+    SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
@@ -21,24 +21,25 @@
 #define DISPLS int
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    DEFINE(MPI_##Name, COLL, SK_BLOCKING, params, NULL, SK_NEXT(MPI_##Name) args, false,           \
-           __VA_ARGS__)
+    DEFINE(MPI_##Name, COLL, SK_BLOCKING, params, args, NULL, sk_host.Name args, false, __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    DEFINE(MPI_I##name, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request), request, \
-           SK_NEXT(MPI_I##name)(SK_UNPAREN args, request), false, __VA_ARGS__)
+    DEFINE(MPI_I##name, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request),          \
+           (SK_UNPAREN args, request), request, sk_host.I##name(SK_UNPAREN args, request), false,  \
+           __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 
 #define PERSISTENT(fn, next, COLL, params, args, ...)                                              \
     DEFINE(fn, COLL, SK_PERSISTENT, (SK_UNPAREN params, MPI_Info info, MPI_Request * request),     \
-           request, next(SK_UNPAREN args, info, request), false, __VA_ARGS__)
+           (SK_UNPAREN args, info, request), request, next(SK_UNPAREN args, info, request), false, \
+           __VA_ARGS__)
 
 #if SK_HAVE_INIT
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    PERSISTENT(MPI_##Name##_init, SK_NEXT(MPI_##Name##_init), COLL, params, args, __VA_ARGS__)
+    PERSISTENT(MPI_##Name##_init, sk_host.Name##_init, COLL, params, args, __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 
@@ -46,20 +47,21 @@
 /* The host has no such names: Skein supplies them, and skein.h declares them. */
 #if SK_HAVE_MPIX_INIT
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    PERSISTENT(MPI_##Name##_init, SK_NEXT(MPIX_##Name##_init), COLL, params, args, __VA_ARGS__)    \
-    PERSISTENT(MPIX_##Name##_init, SK_NEXT(MPIX_##Name##_init), COLL, params, args, __VA_ARGS__)
+    PERSISTENT(MPI_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)        \
+    PERSISTENT(MPIX_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 #else
 static int unsupported(MPI_Comm comm)
 {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    sk_host.Comm_call_errhandler(comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
 }
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_##Name##_init, COLL, SK_PERSISTENT,                                                 \
-           (SK_UNPAREN params, MPI_Info info, MPI_Request * request), request,                     \
-           ((void)info, unsupported(comm)), false, __VA_ARGS__)
+           (SK_UNPAREN params, MPI_Info info, MPI_Request * request),                              \
+           (SK_UNPAREN args, info, request), request, ((void)info, unsupported(comm)), false,      \
+           __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 #endif
@@ -75,21 +77,23 @@ static int unsupported(MPI_Comm comm)
 #define SK_LARGE_ONLY /* no row for barrier: it has no counts */
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    DEFINE(MPI_##Name##_c, COLL, SK_BLOCKING, params, NULL, SK_NEXT(MPI_##Name##_c) args, true,    \
+    DEFINE(MPI_##Name##_c, COLL, SK_BLOCKING, params, args, NULL, sk_host.Name##_c args, true,     \
            __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_I##name##_c, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request),      \
-           request, SK_NEXT(MPI_I##name##_c)(SK_UNPAREN args, request), true, __VA_ARGS__)
+           (SK_UNPAREN args, request), request, sk_host.I##name##_c(SK_UNPAREN args, request),     \
+           true, __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_##Name##_init_c, COLL, SK_PERSISTENT,                                               \
-           (SK_UNPAREN params, MPI_Info info, MPI_Request * request), request,                     \
-           SK_NEXT(MPI_##Name##_init_c)(SK_UNPAREN args, info, request), true, __VA_ARGS__)
+           (SK_UNPAREN params, MPI_Info info, MPI_Request * request),                              \
+           (SK_UNPAREN args, info, request), request,                                              \
+           sk_host.Name##_init_c(SK_UNPAREN args, info, request), true, __VA_ARGS__)
 #include "mpi/abi/entries.def"
 #undef ENTRY
 #endif

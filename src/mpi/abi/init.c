@@ -12,26 +12,27 @@ static void start(void)
     sk_dispatch_comm_created(MPI_COMM_WORLD);
 }
 
-SK_EXPORT int MPI_Init(int *argc, char ***argv)
+SK_ENTRY(MPI_Init, (int *argc, char ***argv), (argc, argv))
 {
-    int rc = SK_NEXT(MPI_Init)(argc, argv);
+    int rc = sk_host.Init(argc, argv);
     if (rc == MPI_SUCCESS)
         start();
     return rc;
 }
 
-SK_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+SK_ENTRY(MPI_Init_thread, (int *argc, char ***argv, int required, int *provided),
+         (argc, argv, required, provided))
 {
-    int rc = SK_NEXT(MPI_Init_thread)(argc, argv, required, provided);
+    int rc = sk_host.Init_thread(argc, argv, required, provided);
     if (rc == MPI_SUCCESS)
         start();
     return rc;
 }
 
-SK_EXPORT int MPI_Finalize(void)
+SK_ENTRY(MPI_Finalize, (void), ())
 {
     sk_process_end();
-    return SK_NEXT(MPI_Finalize)();
+    return sk_host.Finalize();
 }
 
 /* For tests and tools, which look it up by name: a total of the report. Returns 0, or -1 when there

@@ -39,10 +39,10 @@ static bool given(const int *weights)
 static int attach(MPI_Comm comm, sk_own_graph *t, MPI_Info info, MPI_Comm *out)
 {
     MPI_Comm made;
-    int rc = t && sk_process_ready() ? PMPI_Comm_dup(comm, &made) : MPI_ERR_NO_MEM;
+    int rc = t && sk_process_ready() ? sk_host.Comm_dup(comm, &made) : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS) {
         t->users = 1;
-        rc = PMPI_Comm_set_attr(made, sk_proc.topo_key, t);
+        rc = sk_host.Comm_set_attr(made, sk_proc.topo_key, t);
     }
     if (rc == MPI_SUCCESS) {
         *out = made;
@@ -67,7 +67,7 @@ SK_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int nin, const int *
 {
     (void)reorder;
     int nranks;
-    PMPI_Comm_size(comm, &nranks);
+    sk_host.Comm_size(comm, &nranks);
     if (nin < 0 || nout < 0 || !all_in_range(sources, nin, nranks) ||
         !all_in_range(destinations, nout, nranks))
         return MPI_ERR_ARG;
@@ -111,7 +111,7 @@ static int send_edges(MPI_Comm comm, int nranks, sk_edge_list mine, int at, sk_e
     }
     for (int r = 0; r < nranks; r++)
         displ[r] -= count[r];
-    rc = PMPI_Alltoall(count, 1, MPI_INT, their_count, 1, MPI_INT, comm);
+    rc = sk_host.Alltoall(count, 1, MPI_INT, their_count, 1, MPI_INT, comm);
     if (rc != MPI_SUCCESS)
         goto out;
     int total = 0;
@@ -121,8 +121,8 @@ static int send_edges(MPI_Comm comm, int nranks, sk_edge_list mine, int at, sk_e
     }
     got->words = malloc(((size_t)total + 1) * sizeof *got->words);
     got->n = total / WORDS;
-    rc = got->words ? PMPI_Alltoallv(sorted, count, displ, MPI_INT, got->words, their_count,
-                                     their_displ, MPI_INT, comm)
+    rc = got->words ? sk_host.Alltoallv(sorted, count, displ, MPI_INT, got->words, their_count,
+                                        their_displ, MPI_INT, comm)
                     : MPI_ERR_NO_MEM;
 out:
     free(count);
@@ -158,7 +158,7 @@ SK_EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int *sources, co
     int nranks;
     sk_edge_list mine = {0}, from = {0}, to = {0};
     sk_own_graph *t = NULL;
-    PMPI_Comm_size(comm, &nranks);
+    sk_host.Comm_size(comm, &nranks);
     int rc = flatten(nranks, n, sources, degrees, destinations, weights, &mine);
     if (rc == MPI_SUCCESS)
         rc = send_edges(comm, nranks, mine, 0, &to);
@@ -190,11 +190,11 @@ SK_EXPORT int MPI_Graph_create(MPI_Comm comm, int n, const int *index, const int
     (void)reorder;
     int nranks, rank, nedges = n > 0 ? index[n - 1] : 0;
     MPI_Comm part;
-    PMPI_Comm_size(comm, &nranks);
-    PMPI_Comm_rank(comm, &rank);
+    sk_host.Comm_size(comm, &nranks);
+    sk_host.Comm_rank(comm, &rank);
     if (n < 0 || n > nranks || !all_in_range(edge_list, nedges, n))
         return MPI_ERR_ARG;
-    int rc = PMPI_Comm_split(comm, rank < n ? 0 : MPI_UNDEFINED, rank, &part);
+    int rc = sk_host.Comm_split(comm, rank < n ? 0 : MPI_UNDEFINED, rank, &part);
     *out = MPI_COMM_NULL;
     if (rc != MPI_SUCCESS || part == MPI_COMM_NULL)
         return rc;
@@ -207,7 +207,7 @@ SK_EXPORT int MPI_Graph_create(MPI_Comm comm, int n, const int *index, const int
         fill(t->edges, edge_list, nedges);
     }
     rc = attach(part, t, MPI_INFO_NULL, out);
-    PMPI_Comm_free(&part);
+    sk_host.Comm_free(&part);
     return rc;
 }
 
@@ -220,7 +220,7 @@ SK_EXPORT int MPI_Topo_test(MPI_Comm comm, int *kind)
     if (t)
         *kind = t->kind;
     else
-        *kind = PMPI_Cartdim_get(comm, &ndims) == MPI_SUCCESS ? (int)MPI_CART : MPI_UNDEFINED;
+        *kind = sk_host.Cartdim_get(comm, &ndims) == MPI_SUCCESS ? (int)MPI_CART : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
 

@@ -18,15 +18,15 @@ static int pack(const void *buf, MPI_Count count, MPI_Datatype type, void *out, 
                 MPI_Count *at, MPI_Comm comm)
 {
     MPI_Count bytes = 0;
-    int rc = PMPI_Type_size_x(type, &bytes);
+    int rc = sk_host.Type_size_x(type, &bytes);
     *at = 0;
     if (rc != MPI_SUCCESS || bytes == 0 || count == 0)
         return rc;
 #if SK_HAVE_LARGE
-    return PMPI_Pack_c(buf, count, type, out, size, at, comm);
+    return sk_host.Pack_c(buf, count, type, out, size, at, comm);
 #else
     int end = 0;
-    rc = PMPI_Pack(buf, (int)count, type, out, (int)size, &end, comm);
+    rc = sk_host.Pack(buf, (int)count, type, out, (int)size, &end, comm);
     *at = end;
     return rc;
 #endif
@@ -47,43 +47,46 @@ static int pack(const void *buf, MPI_Count count, MPI_Datatype type, void *out, 
 #undef COUNT
 #endif
 
-SK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+SK_ENTRY(MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status),
+         (source, tag, comm, status))
 {
     if (!sk_busy())
-        return SK_NEXT(MPI_Probe)(source, tag, comm, status);
+        return sk_host.Probe(source, tag, comm, status);
     int flag = 0, rc;
     sk_progress();
     SK_WAIT_UNTIL(sk_proc.wait,
-                  (rc = PMPI_Iprobe(source, tag, comm, &flag, status)) != MPI_SUCCESS || flag,
+                  (rc = sk_host.Iprobe(source, tag, comm, &flag, status)) != MPI_SUCCESS || flag,
                   sk_progress());
     return rc;
 }
 
-SK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+SK_ENTRY(MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status),
+         (source, tag, comm, flag, status))
 {
     sk_progress();
-    return SK_NEXT(MPI_Iprobe)(source, tag, comm, flag, status);
+    return sk_host.Iprobe(source, tag, comm, flag, status);
 }
 
 #if SK_HAVE_MATCHED_PROBE
-SK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                         MPI_Status *status)
+SK_ENTRY(MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status),
+         (source, tag, comm, message, status))
 {
     if (!sk_busy())
-        return SK_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
+        return sk_host.Mprobe(source, tag, comm, message, status);
     int flag = 0, rc;
     sk_progress();
-    SK_WAIT_UNTIL(sk_proc.wait,
-                  (rc = PMPI_Improbe(source, tag, comm, &flag, message, status)) != MPI_SUCCESS ||
-                      flag,
-                  sk_progress());
+    SK_WAIT_UNTIL(
+        sk_proc.wait,
+        (rc = sk_host.Improbe(source, tag, comm, &flag, message, status)) != MPI_SUCCESS || flag,
+        sk_progress());
     return rc;
 }
 
-SK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                          MPI_Status *status)
+SK_ENTRY(MPI_Improbe,
+         (int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status),
+         (source, tag, comm, flag, message, status))
 {
     sk_progress();
-    return SK_NEXT(MPI_Improbe)(source, tag, comm, flag, message, status);
+    return sk_host.Improbe(source, tag, comm, flag, message, status);
 }
 #endif

@@ -33,7 +33,7 @@ static bool swap_in(sk_swapped *s, int n, MPI_Request *user)
     if (!s->work || !s->op) {
         free(s->work);
         free(s->op);
-        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+        sk_host.Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
     int rc;
     swap_in(&s, 1, request);
     *flag = 0;
-    UNTIL(*flag, rc, PMPI_Test(s.work, flag, status), once)
+    UNTIL(*flag, rc, sk_host.Test(s.work, flag, status), once)
     swap_out(&s);
     return rc;
 }
@@ -84,7 +84,7 @@ static int all(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bo
     if (!swap_in(&s, n, requests))
         return MPI_ERR_NO_MEM;
     *flag = 0;
-    UNTIL(*flag, rc, PMPI_Testall(n, s.work, flag, statuses), once)
+    UNTIL(*flag, rc, sk_host.Testall(n, s.work, flag, statuses), once)
     swap_out(&s);
     return rc;
 }
@@ -96,7 +96,7 @@ static int any(int n, MPI_Request *requests, int *index, int *flag, MPI_Status *
     if (!swap_in(&s, n, requests))
         return MPI_ERR_NO_MEM;
     *flag = 0;
-    UNTIL(*flag, rc, PMPI_Testany(n, s.work, index, flag, status), once)
+    UNTIL(*flag, rc, sk_host.Testany(n, s.work, index, flag, status), once)
     swap_out(&s);
     return rc;
 }
@@ -109,72 +109,78 @@ static int some(int n, MPI_Request *requests, int *outcount, int *indices, MPI_S
     if (!swap_in(&s, n, requests))
         return MPI_ERR_NO_MEM;
     *outcount = 0;
-    UNTIL(*outcount, rc, PMPI_Testsome(n, s.work, outcount, indices, statuses), once)
+    UNTIL(*outcount, rc, sk_host.Testsome(n, s.work, outcount, indices, statuses), once)
     swap_out(&s);
     return rc;
 }
 
 /* ---- entry points ---- */
 
-SK_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
+SK_ENTRY(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status))
 {
     int flag;
-    return sk_busy() ? single(request, &flag, status, false) : SK_NEXT(MPI_Wait)(request, status);
+    return sk_busy() ? single(request, &flag, status, false) : sk_host.Wait(request, status);
 }
 
-SK_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+SK_ENTRY(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status))
 {
-    return sk_busy() ? single(request, flag, status, true)
-                     : SK_NEXT(MPI_Test)(request, flag, status);
+    return sk_busy() ? single(request, flag, status, true) : sk_host.Test(request, flag, status);
 }
 
-SK_EXPORT int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+SK_ENTRY(MPI_Waitall, (int n, MPI_Request requests[], MPI_Status *statuses),
+         (n, requests, statuses))
 {
     int flag;
     return sk_busy() ? all(n, requests, &flag, statuses, false)
-                     : SK_NEXT(MPI_Waitall)(n, requests, statuses);
+                     : sk_host.Waitall(n, requests, statuses);
 }
 
-SK_EXPORT int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status *statuses)
+SK_ENTRY(MPI_Testall, (int n, MPI_Request requests[], int *flag, MPI_Status *statuses),
+         (n, requests, flag, statuses))
 {
     return sk_busy() ? all(n, requests, flag, statuses, true)
-                     : SK_NEXT(MPI_Testall)(n, requests, flag, statuses);
+                     : sk_host.Testall(n, requests, flag, statuses);
 }
 
-SK_EXPORT int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
+SK_ENTRY(MPI_Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *status),
+         (n, requests, index, status))
 {
     int flag;
     return sk_busy() ? any(n, requests, index, &flag, status, false)
-                     : SK_NEXT(MPI_Waitany)(n, requests, index, status);
+                     : sk_host.Waitany(n, requests, index, status);
 }
 
-SK_EXPORT int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+SK_ENTRY(MPI_Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+         (n, requests, index, flag, status))
 {
     return sk_busy() ? any(n, requests, index, flag, status, true)
-                     : SK_NEXT(MPI_Testany)(n, requests, index, flag, status);
+                     : sk_host.Testany(n, requests, index, flag, status);
 }
 
-SK_EXPORT int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int *indices,
-                           MPI_Status *statuses)
+SK_ENTRY(MPI_Waitsome,
+         (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
+         (n, requests, outcount, indices, statuses))
 {
     return sk_busy() ? some(n, requests, outcount, indices, statuses, false)
-                     : SK_NEXT(MPI_Waitsome)(n, requests, outcount, indices, statuses);
+                     : sk_host.Waitsome(n, requests, outcount, indices, statuses);
 }
 
-SK_EXPORT int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int *indices,
-                           MPI_Status *statuses)
+SK_ENTRY(MPI_Testsome,
+         (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
+         (n, requests, outcount, indices, statuses))
 {
     return sk_busy() ? some(n, requests, outcount, indices, statuses, true)
-                     : SK_NEXT(MPI_Testsome)(n, requests, outcount, indices, statuses);
+                     : sk_host.Testsome(n, requests, outcount, indices, statuses);
 }
 
-SK_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+SK_ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+         (request, flag, status))
 {
     if (!sk_busy())
-        return SK_NEXT(MPI_Request_get_status)(request, flag, status);
+        return sk_host.Request_get_status(request, flag, status);
     sk_progress();
     sk_op *op = sk_persist_find(request);
-    return PMPI_Request_get_status(op && op->started ? op->work : request, flag, status);
+    return sk_host.Request_get_status(op && op->started ? op->work : request, flag, status);
 }
 
 static int start(sk_op *op)
@@ -190,29 +196,29 @@ static int start(sk_op *op)
     return MPI_SUCCESS;
 }
 
-SK_EXPORT int MPI_Start(MPI_Request *request)
+SK_ENTRY(MPI_Start, (MPI_Request * request), (request))
 {
     sk_op *op = sk_persist_find(*request);
-    return op ? start(op) : SK_NEXT(MPI_Start)(request);
+    return op ? start(op) : sk_host.Start(request);
 }
 
-SK_EXPORT int MPI_Startall(int n, MPI_Request requests[])
+SK_ENTRY(MPI_Startall, (int n, MPI_Request requests[]), (n, requests))
 {
     if (!atomic_load_explicit(&sk_proc.persist_known, memory_order_relaxed))
-        return SK_NEXT(MPI_Startall)(n, requests);
+        return sk_host.Startall(n, requests);
     for (int i = 0; i < n; i++) {
-        int rc = MPI_Start(&requests[i]);
+        int rc = SK_BODY(MPI_Start)(&requests[i]);
         if (rc != MPI_SUCCESS)
             return rc;
     }
     return MPI_SUCCESS;
 }
 
-SK_EXPORT int MPI_Request_free(MPI_Request *request)
+SK_ENTRY(MPI_Request_free, (MPI_Request * request), (request))
 {
     sk_op *op = sk_persist_find(*request);
     if (!op)
-        return SK_NEXT(MPI_Request_free)(request);
+        return sk_host.Request_free(request);
     sk_persist_free(op);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
@@ -220,18 +226,18 @@ SK_EXPORT int MPI_Request_free(MPI_Request *request)
 
 /* ---- freeing what an active collective still needs ---- */
 
-SK_EXPORT int MPI_Type_free(MPI_Datatype *type)
+SK_ENTRY(MPI_Type_free, (MPI_Datatype * type), (type))
 {
     if (!sk_defer_type_free(*type))
-        return SK_NEXT(MPI_Type_free)(type);
+        return sk_host.Type_free(type);
     *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
 
-SK_EXPORT int MPI_Op_free(MPI_Op *op)
+SK_ENTRY(MPI_Op_free, (MPI_Op * op), (op))
 {
     if (!sk_defer_op_free(*op))
-        return SK_NEXT(MPI_Op_free)(op);
+        return sk_host.Op_free(op);
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
 }

@@ -8,7 +8,7 @@ static bool reap(void)
     pthread_mutex_lock(&sk_proc.lock);
     for (sk_buffered **at = &sk_proc.buffered, *b; (b = *at);) {
         int done = 0;
-        PMPI_Test(&b->request, &done, MPI_STATUS_IGNORE);
+        sk_host.Test(&b->request, &done, MPI_STATUS_IGNORE);
         if (done) {
             *at = b->next;
             free(b);

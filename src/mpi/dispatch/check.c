@@ -95,45 +95,47 @@ static int run_on_host(const sk_args *a)
     MPI_Comm m = a->comm;
     switch (a->coll) {
     case SK_BARRIER:
-        return PMPI_Barrier(m);
+        return sk_host.Barrier(m);
     case SK_BCAST:
-        return EITHER(a, PMPI_Bcast(a->rbuf, rn, a->rtype, a->root, m),
-                      PMPI_Bcast_c(a->rbuf, a->rcount, a->rtype, a->root, m));
+        return EITHER(a, sk_host.Bcast(a->rbuf, rn, a->rtype, a->root, m),
+                      sk_host.Bcast_c(a->rbuf, a->rcount, a->rtype, a->root, m));
     case SK_SCATTER:
-        return EITHER(
-            a, PMPI_Scatter(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, a->root, m),
-            PMPI_Scatter_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, a->root, m));
+        return EITHER(a, sk_host.Scatter(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, a->root, m),
+                      sk_host.Scatter_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype,
+                                        a->root, m));
     case SK_GATHER:
-        return EITHER(
-            a, PMPI_Gather(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, a->root, m),
-            PMPI_Gather_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, a->root, m));
+        return EITHER(a, sk_host.Gather(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, a->root, m),
+                      sk_host.Gather_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype,
+                                       a->root, m));
     case SK_ALLGATHER:
         return EITHER(
-            a, PMPI_Allgather(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, m),
-            PMPI_Allgather_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, m));
+            a, sk_host.Allgather(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, m),
+            sk_host.Allgather_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, m));
     case SK_ALLTOALL:
         return EITHER(
-            a, PMPI_Alltoall(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, m),
-            PMPI_Alltoall_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, m));
+            a, sk_host.Alltoall(SBUF(a), sn, a->stype, RBUF(a), rn, a->rtype, m),
+            sk_host.Alltoall_c(SBUF(a), a->scount, a->stype, RBUF(a), a->rcount, a->rtype, m));
     case SK_REDUCE:
-        return EITHER(a, PMPI_Reduce(SBUF(a), RBUF(a), sn, a->stype, a->op, a->root, m),
-                      PMPI_Reduce_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, a->root, m));
+        return EITHER(a, sk_host.Reduce(SBUF(a), RBUF(a), sn, a->stype, a->op, a->root, m),
+                      sk_host.Reduce_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, a->root, m));
     case SK_ALLREDUCE:
-        return EITHER(a, PMPI_Allreduce(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
-                      PMPI_Allreduce_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
+        return EITHER(a, sk_host.Allreduce(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
+                      sk_host.Allreduce_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
     case SK_REDUCE_SCATTER:
         return EITHER(
-            a, PMPI_Reduce_scatter(SBUF(a), RBUF(a), INT_ARRAY(a->rcounts), a->stype, a->op, m),
-            PMPI_Reduce_scatter_c(SBUF(a), RBUF(a), COUNT_ARRAY(a->rcounts), a->stype, a->op, m));
+            a, sk_host.Reduce_scatter(SBUF(a), RBUF(a), INT_ARRAY(a->rcounts), a->stype, a->op, m),
+            sk_host.Reduce_scatter_c(SBUF(a), RBUF(a), COUNT_ARRAY(a->rcounts), a->stype, a->op,
+                                     m));
     case SK_REDUCE_SCATTER_BLOCK:
-        return EITHER(a, PMPI_Reduce_scatter_block(SBUF(a), RBUF(a), rn, a->stype, a->op, m),
-                      PMPI_Reduce_scatter_block_c(SBUF(a), RBUF(a), a->rcount, a->stype, a->op, m));
+        return EITHER(
+            a, sk_host.Reduce_scatter_block(SBUF(a), RBUF(a), rn, a->stype, a->op, m),
+            sk_host.Reduce_scatter_block_c(SBUF(a), RBUF(a), a->rcount, a->stype, a->op, m));
     case SK_SCAN:
-        return EITHER(a, PMPI_Scan(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
-                      PMPI_Scan_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
+        return EITHER(a, sk_host.Scan(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
+                      sk_host.Scan_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
     case SK_EXSCAN:
-        return EITHER(a, PMPI_Exscan(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
-                      PMPI_Exscan_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
+        return EITHER(a, sk_host.Exscan(SBUF(a), RBUF(a), sn, a->stype, a->op, m),
+                      sk_host.Exscan_c(SBUF(a), RBUF(a), a->scount, a->stype, a->op, m));
     default:
         return MPI_SUCCESS;
     }
@@ -174,7 +176,7 @@ static void fail(const sk_args *a, sk_comm *c, const char *which, size_t at)
         "at byte %zu of the receive buffer\n",
         c->rank, c->nranks, sk_coll_name(a->coll), (long long)count, algo, which, at);
     sk_plan_release(plan);
-    PMPI_Abort(a->comm, 3);
+    sk_host.Abort(a->comm, 3);
 }
 
 static void compare(const sk_args *a, sk_comm *c, const sk_check_region *r, const char *expected,

@@ -49,13 +49,13 @@ static void share_memory(sk_discovery *d, int64_t cap)
     int size = (int)sizeof d->segment;
     for (int i = 1; first && i < d->nlocal; i++)
         if (SK_OWN(&hint, tag, 1,
-                   PMPI_Isend(&d->segment, size, MPI_BYTE, d->local_ranks[i], tag, c->wire,
-                              &request)) != MPI_SUCCESS ||
+                   sk_host.Isend(&d->segment, size, MPI_BYTE, d->local_ranks[i], tag, c->wire,
+                                 &request)) != MPI_SUCCESS ||
             !wait_for(&request))
             return;
     if (!first && (SK_OWN(&hint, tag, 1,
-                          PMPI_Irecv(&d->segment, size, MPI_BYTE, d->local_ranks[0], tag, c->wire,
-                                     &request)) != MPI_SUCCESS ||
+                          sk_host.Irecv(&d->segment, size, MPI_BYTE, d->local_ranks[0], tag,
+                                        c->wire, &request)) != MPI_SUCCESS ||
                    !wait_for(&request)))
         return;
     if (!first && (d->segment.fd < 0 || sk_segment_map(&d->segment, d->bytes, &d->mem) != SK_OK))
@@ -89,8 +89,8 @@ static void host_progress(void)
     int done;
     if (!atomic_flag_test_and_set(&sk_proc.testing_never)) {
         if (sk_proc.never == MPI_REQUEST_NULL)
-            PMPI_Irecv(NULL, 0, MPI_BYTE, 0, (int)sk_proc.tags, sk_proc.self, &sk_proc.never);
-        PMPI_Test(&sk_proc.never, &done, MPI_STATUS_IGNORE);
+            sk_host.Irecv(NULL, 0, MPI_BYTE, 0, (int)sk_proc.tags, sk_proc.self, &sk_proc.never);
+        sk_host.Test(&sk_proc.never, &done, MPI_STATUS_IGNORE);
         atomic_flag_clear(&sk_proc.testing_never);
     }
     sk_progress();
@@ -110,8 +110,8 @@ static long nap_interval(int nlocal)
 static bool vote(sk_discovery *d)
 {
     MPI_Request request;
-    return PMPI_Iallreduce(MPI_IN_PLACE, d->votes, NVOTES, MPI_INT64_T, MPI_MIN, d->c->wire,
-                           &request) == MPI_SUCCESS &&
+    return sk_host.Iallreduce(MPI_IN_PLACE, d->votes, NVOTES, MPI_INT64_T, MPI_MIN, d->c->wire,
+                              &request) == MPI_SUCCESS &&
            wait_for(&request);
 }
 

@@ -116,7 +116,7 @@ static bool await_setups(const sk_args *a, sk_comm *c, sk_form form, sk_mpi_call
 
 static double now(void)
 {
-    return sk_proc.reporting ? PMPI_Wtime() : 0;
+    return sk_proc.reporting ? sk_host.Wtime() : 0;
 }
 
 /* The call is planned: run it, or start it if it outlives its call. */
@@ -284,7 +284,7 @@ static bool wants_patterns_now(MPI_Info info)
     char value[8] = "";
     int found = 0;
     if (info != MPI_INFO_NULL)
-        PMPI_Info_get(info, "skein_plan", (int)sizeof value - 1, value, &found);
+        sk_host.Info_get(info, "skein_plan", (int)sizeof value - 1, value, &found);
     const char *set = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_PLAN);
     return strcmp(found ? value : set, "eager") == 0;
 }

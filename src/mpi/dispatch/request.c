@@ -130,8 +130,8 @@ static sk_status make_plan(sk_op *op)
 static int query_request(void *state, MPI_Status *status)
 {
     const sk_op *op = state;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
+    sk_host.Status_set_elements(status, MPI_BYTE, 0);
+    sk_host.Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
     return op->run.status == SK_TRUNCATE ? MPI_ERR_TRUNCATE : op->wire.error;
@@ -195,7 +195,7 @@ static void complete(sk_op *op)
         sk_count_served(op->plan,
                         sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->bytes),
                         op->since);
-    PMPI_Grequest_complete(op->work);
+    sk_host.Grequest_complete(op->work);
     if (!op->persistent) {
         sk_comm_release(op->comm);
         op->comm = NULL;
@@ -209,7 +209,7 @@ int sk_op_start(sk_op *op)
 {
     if (op->persistent)
         hold(op); /* for the request; a nonblocking one has no other handle */
-    int rc = PMPI_Grequest_start(query_request, free_request, cancel_request, op, &op->work);
+    int rc = sk_host.Grequest_start(query_request, free_request, cancel_request, op, &op->work);
     if (rc != MPI_SUCCESS) {
         if (op->persistent)
             release(op);
@@ -223,7 +223,7 @@ int sk_op_start(sk_op *op)
     op->wire.hint.call = sk_process_call();
     op->started = true;
     if (sk_proc.reporting)
-        op->since = PMPI_Wtime();
+        op->since = sk_host.Wtime();
 
     pthread_mutex_lock(&sk_proc.lock);
     bool over = poll_op(op) != SK_AGAIN;
@@ -289,7 +289,7 @@ void sk_request_start(void)
 
 int sk_persist_add(sk_op *op)
 {
-    int rc = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &op->handle);
+    int rc = sk_host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &op->handle);
     if (rc != MPI_SUCCESS)
         return rc;
     op->persistent = true;
@@ -332,11 +332,11 @@ void sk_persist_free(sk_op *op)
     *at = op->next_known;
     atomic_fetch_sub(&sk_proc.persist_known, 1);
     pthread_mutex_unlock(&sk_proc.lock);
-    PMPI_Request_free(&op->handle);
+    sk_host.Request_free(&op->handle);
     if (op->started) {
         atomic_fetch_sub(&sk_proc.persist_started, 1);
         MPI_Request work = op->work;
-        PMPI_Request_free(&work);
+        sk_host.Request_free(&work);
     }
     release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
@@ -412,9 +412,9 @@ static void free_deferred(void)
     for (sk_deferred_free *l = unused, *next; l; l = next) {
         next = l->next;
         if (l->is_op)
-            PMPI_Op_free(&l->op);
+            sk_host.Op_free(&l->op);
         else
-            PMPI_Type_free(&l->type);
+            sk_host.Type_free(&l->type);
         free(l);
     }
 }

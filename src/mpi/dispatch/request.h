@@ -8,7 +8,7 @@
  * An sk_op is counted by its users:
  *   the user's handle, if persistent    until MPI_Request_free
  *   the generalized request             until the host calls its free function
- *   the progress                        while active, until PMPI_Grequest_complete has returned
+ *   the progress                        while active, until sk_host.Grequest_complete has returned
  * So MPI_Request_free may come at any time, from any thread. */
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
@@ -51,7 +51,7 @@ int sk_op_start(sk_op *op);
 /* Add a served call to the report. */
 static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since)
 {
-    sk_report_counter_add(counter, sk_proc.reporting ? PMPI_Wtime() - since : 0);
+    sk_report_counter_add(counter, sk_proc.reporting ? sk_host.Wtime() - since : 0);
     if (p->off.messages)
         sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
 }

@@ -73,10 +73,10 @@ static void free_setup(sk_setup *s)
 static int start_allreduce(sk_setup *s, void *data, int n, MPI_Op op, const sk_comm *c)
 {
 #if SK_HAVE_IALLGATHER
-    return PMPI_Iallreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire, &s->request);
+    return sk_host.Iallreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire, &s->request);
 #else
     (void)s;
-    return PMPI_Allreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire);
+    return sk_host.Allreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire);
 #endif
 }
 
@@ -84,8 +84,8 @@ static int start_allreduce(sk_setup *s, void *data, int n, MPI_Op op, const sk_c
 static sk_status test_request(sk_setup *s)
 {
     int done = 1;
-    int rc = s->block ? PMPI_Wait(&s->request, MPI_STATUS_IGNORE)
-                      : PMPI_Test(&s->request, &done, MPI_STATUS_IGNORE);
+    int rc = s->block ? sk_host.Wait(&s->request, MPI_STATUS_IGNORE)
+                      : sk_host.Test(&s->request, &done, MPI_STATUS_IGNORE);
     if (rc != MPI_SUCCESS)
         return SK_WIRE;
     return done ? SK_OK : SK_AGAIN;
@@ -361,7 +361,7 @@ static void account(const sk_setup *s, const sk_topo *t)
             best = &t->neighborhood.load[i];
         }
     }
-    double seconds = PMPI_Wtime() - s->since;
+    double seconds = sk_host.Wtime() - s->since;
     sk_report_setup(sk_proc.report, seconds, s->channel.messages, sent(direct) - sent(best),
                     was > least ? (int64_t)(seconds / (was - least)) + 1 : 0);
 }
@@ -428,7 +428,7 @@ static sk_status begin(sk_topo *t)
         return SK_NOMEM;
     s->request = MPI_REQUEST_NULL;
     s->tag = t->tag[t->done + 1];
-    s->since = PMPI_Wtime();
+    s->since = sk_host.Wtime();
     t->setup = s;
     return SK_OK;
 }

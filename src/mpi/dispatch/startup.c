@@ -19,10 +19,10 @@ extern char **environ;
 static void refuse(const char *why)
 {
     int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    sk_host.Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         fprintf(stderr, "skein: %s\n", why);
-    PMPI_Abort(MPI_COMM_WORLD, 2);
+    sk_host.Abort(MPI_COMM_WORLD, 2);
 }
 
 /* Notes on settings that have a new name. All ranks have the same notes; rank 0 prints them. */
@@ -32,7 +32,7 @@ static void print_notes(const sk_settings *set)
     int rank = 0;
     if (!*notes)
         return;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    sk_host.Comm_rank(MPI_COMM_WORLD, &rank);
     for (size_t len; rank == 0 && *notes; notes += len + 1) {
         len = strcspn(notes, "\n");
         fprintf(stderr, "skein: %.*s\n", (int)len, notes);
@@ -46,7 +46,7 @@ static void check_machine(const sk_settings *set)
     char err[256], why[320];
     int nranks;
     sk_machine *m = NULL;
-    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    sk_host.Comm_size(MPI_COMM_WORLD, &nranks);
     if (*text && sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK) {
         snprintf(why, sizeof why, "SKEIN_MACHINE: %s", err);
         refuse(why);
@@ -57,7 +57,7 @@ static void check_machine(const sk_settings *set)
 static void read_settings(const sk_settings *set)
 {
     int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
+    sk_host.Query_thread(&level);
     sk_proc.threads = level == MPI_THREAD_MULTIPLE;
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.checking = sk_settings_bool(set, SK_SET_CHECK);
@@ -84,16 +84,16 @@ static int start_locked(void)
         refuse("out of memory");
     read_settings(set);
     sk_request_start();
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, sk_dtype_attr_freed, &sk_proc.type_key, NULL);
+    sk_host.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
+    sk_host.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, sk_dtype_attr_freed, &sk_proc.type_key, NULL);
 #if !SK_HAVE_GRAPHS
     sk_own_graph_start();
 #endif
-    PMPI_Comm_dup(MPI_COMM_SELF, &sk_proc.self);
-    PMPI_Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
+    sk_host.Comm_dup(MPI_COMM_SELF, &sk_proc.self);
+    sk_host.Comm_set_errhandler(sk_proc.self, MPI_ERRORS_RETURN);
     sk_proc.never = MPI_REQUEST_NULL;
     int *most = NULL, found = 0;
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
+    sk_host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
     sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
     return SK_PROC_READY;
 }
@@ -101,8 +101,8 @@ static int start_locked(void)
 int sk_process_start(void)
 {
     int up = 0, down = 0;
-    PMPI_Initialized(&up);
-    PMPI_Finalized(&down);
+    sk_host.Initialized(&up);
+    sk_host.Finalized(&down);
     if (!up || down)
         return SK_PROC_OFF;
     pthread_mutex_lock(&sk_proc.lock);
@@ -120,15 +120,15 @@ int sk_process_start(void)
 static void print_report(void)
 {
     int rank, nranks, n;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    sk_host.Comm_rank(MPI_COMM_WORLD, &rank);
+    sk_host.Comm_size(MPI_COMM_WORLD, &nranks);
     n = sk_report_ncells(sk_proc.report);
     int64_t *cells = malloc((size_t)n * sizeof *cells);
     if (!cells)
         refuse("out of memory");
     sk_report_read(sk_proc.report, cells);
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX, 0,
-                MPI_COMM_WORLD);
+    sk_host.Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX, 0,
+                   MPI_COMM_WORLD);
     sk_report_write(sk_proc.report, cells);
     free(cells);
     if (rank != 0)
@@ -166,10 +166,10 @@ void sk_process_end(void)
     }
     sk_comm_forget_all();
     if (sk_proc.never != MPI_REQUEST_NULL) {
-        PMPI_Cancel(&sk_proc.never);
-        PMPI_Wait(&sk_proc.never, MPI_STATUS_IGNORE);
+        sk_host.Cancel(&sk_proc.never);
+        sk_host.Wait(&sk_proc.never, MPI_STATUS_IGNORE);
     }
-    PMPI_Comm_free(&sk_proc.self);
+    sk_host.Comm_free(&sk_proc.self);
     sk_dtype_forget_all();
     sk_report_free(sk_proc.report);
     sk_select_free(sk_proc.select);

@@ -40,7 +40,7 @@ void sk_comm_drop_cache(sk_comm *c)
 static void clear(sk_comm *c)
 {
     if (c->dup_state == SK_DUP_READY)
-        PMPI_Comm_free(&c->wire);
+        sk_host.Comm_free(&c->wire);
     c->dup_state = SK_DUP_NONE;
     sk_comm_drop_cache(c);
     c->cache = c->cache_aside;
@@ -106,17 +106,17 @@ static sk_comm *make(MPI_Comm comm)
     c->freed = c->had_nonblocking = c->tags_used_up = false;
     c->host_colls = 0;
     c->next_tag = c->next_persist_tag = 0;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+    if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;
     c->inter = inter;
     if (!inter) {
-        PMPI_Comm_rank(comm, &c->rank);
-        PMPI_Comm_size(comm, &c->nranks);
+        sk_host.Comm_rank(comm, &c->rank);
+        sk_host.Comm_size(comm, &c->nranks);
         c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
         if (!c->plans)
             goto fail;
     }
-    if (PMPI_Comm_set_attr(comm, sk_proc.comm_key, c) != MPI_SUCCESS)
+    if (sk_host.Comm_set_attr(comm, sk_proc.comm_key, c) != MPI_SUCCESS)
         goto fail;
     atomic_store_explicit(&c->handle, (uintptr_t)comm, memory_order_release);
     return c;
@@ -131,7 +131,7 @@ sk_comm *sk_comm_find(MPI_Comm comm)
         return NULL;
     sk_comm *c = NULL;
     int found = 0;
-    if (PMPI_Comm_get_attr(comm, sk_proc.comm_key, (void *)&c, &found) != MPI_SUCCESS)
+    if (sk_host.Comm_get_attr(comm, sk_proc.comm_key, (void *)&c, &found) != MPI_SUCCESS)
         return NULL;
     if (!found)
         c = make(comm);
@@ -153,22 +153,22 @@ sk_status sk_comm_wire(sk_comm *c)
     int done = 1, rc = MPI_SUCCESS;
     if (c->dup_state == SK_DUP_NONE) {
 #if SK_HAVE_IDUP
-        rc = PMPI_Comm_idup(c->user, &c->wire, &c->dup);
+        rc = sk_host.Comm_idup(c->user, &c->wire, &c->dup);
 #else
-        rc = PMPI_Comm_dup(c->user, &c->wire);
+        rc = sk_host.Comm_dup(c->user, &c->wire);
 #endif
         if (rc != MPI_SUCCESS)
             return SK_WIRE;
         c->dup_state = SK_DUP_PENDING;
     }
 #if SK_HAVE_IDUP
-    rc = PMPI_Test(&c->dup, &done, MPI_STATUS_IGNORE);
+    rc = sk_host.Test(&c->dup, &done, MPI_STATUS_IGNORE);
 #endif
     if (rc != MPI_SUCCESS)
         return SK_WIRE;
     if (!done)
         return SK_AGAIN;
-    PMPI_Comm_set_errhandler(c->wire, MPI_ERRORS_RETURN);
+    sk_host.Comm_set_errhandler(c->wire, MPI_ERRORS_RETURN);
     atomic_store_explicit(&c->dup_state, SK_DUP_READY, memory_order_release);
     return SK_OK;
 }
@@ -227,29 +227,31 @@ int sk_comm_allgather(const sk_comm *c, void *data, size_t bytes, MPI_Request *r
 {
     *request = MPI_REQUEST_NULL;
 #if SK_HAVE_IALLGATHER
-    return PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, data, (int)bytes, MPI_BYTE, c->wire, request);
+    return sk_host.Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, data, (int)bytes, MPI_BYTE, c->wire,
+                              request);
 #else
     /* This host's own allgather sends a message per pair of ranks. */
     void *mine = malloc(bytes);
     if (!mine)
         return MPI_ERR_NO_MEM;
     memcpy(mine, (char *)data + (size_t)c->rank * bytes, bytes);
-    int rc = PMPI_Gather(mine, (int)bytes, MPI_BYTE, data, (int)bytes, MPI_BYTE, 0, c->wire);
+    int rc = sk_host.Gather(mine, (int)bytes, MPI_BYTE, data, (int)bytes, MPI_BYTE, 0, c->wire);
     free(mine);
-    return rc != MPI_SUCCESS ? rc : PMPI_Bcast(data, (int)bytes * c->nranks, MPI_BYTE, 0, c->wire);
+    return rc != MPI_SUCCESS ? rc
+                             : sk_host.Bcast(data, (int)bytes * c->nranks, MPI_BYTE, 0, c->wire);
 #endif
 }
 
 void sk_comm_barrier(sk_comm *c)
 {
     MPI_Request barrier;
-    if (c->nranks > 1 && PMPI_Ibarrier(c->user, &barrier) == MPI_SUCCESS)
+    if (c->nranks > 1 && sk_host.Ibarrier(c->user, &barrier) == MPI_SUCCESS)
         sk_wait_request(&barrier, MPI_STATUS_IGNORE);
 }
 
 int sk_raise(const sk_comm *c, int code)
 {
-    PMPI_Comm_call_errhandler(c->freed ? MPI_COMM_WORLD : c->user, code);
+    sk_host.Comm_call_errhandler(c->freed ? MPI_COMM_WORLD : c->user, code);
     return code;
 }
 
@@ -260,10 +262,10 @@ void sk_comm_forget_all(void)
     for (sk_comm *c = sk_proc.comms, *next; c; c = next) {
         next = c->next;
         if (atomic_load(&c->handle))
-            PMPI_Comm_delete_attr(c->user, sk_proc.comm_key);
+            sk_host.Comm_delete_attr(c->user, sk_proc.comm_key);
         pthread_mutex_destroy(&c->plans_lock);
         free(c);
     }
     sk_proc.comms = NULL;
-    PMPI_Comm_free_keyval(&sk_proc.comm_key);
+    sk_host.Comm_free_keyval(&sk_proc.comm_key);
 }

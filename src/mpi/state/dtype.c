@@ -12,10 +12,10 @@ static bool is_named(MPI_Datatype t)
     int combiner;
 #if SK_HAVE_LARGE
     MPI_Count ni, na, nc, nt;
-    PMPI_Type_get_envelope_c(t, &ni, &na, &nc, &nt, &combiner);
+    sk_host.Type_get_envelope_c(t, &ni, &na, &nc, &nt, &combiner);
 #else
     int ni, na, nt;
-    PMPI_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+    sk_host.Type_get_envelope(t, &ni, &na, &nt, &combiner);
 #endif
     return combiner == MPI_COMBINER_NAMED;
 }
@@ -27,7 +27,7 @@ static bool contig_struct(int n, const int *len, const MPI_Aint *displ, const MP
     for (int i = 0; i < n; i++) {
         if (len[i] == 0)
             continue;
-        PMPI_Type_size_x(types[i], &size);
+        sk_host.Type_size_x(types[i], &size);
         if (displ[i] != at || !contig(types[i]))
             return false;
         at += len[i] * size;
@@ -42,7 +42,7 @@ static bool contig_derived(MPI_Datatype t, int ni, int na, int nt, int combiner)
     MPI_Datatype *types = malloc(sizeof(MPI_Datatype) * (size_t)(nt + 1));
     bool yes = false;
     if (!ints || !addrs || !types ||
-        PMPI_Type_get_contents(t, ni, na, nt, ints, addrs, types) != MPI_SUCCESS)
+        sk_host.Type_get_contents(t, ni, na, nt, ints, addrs, types) != MPI_SUCCESS)
         goto out;
     if (combiner == MPI_COMBINER_STRUCT)
         yes = contig_struct(ints[0], ints + 1, addrs, types);
@@ -52,7 +52,7 @@ static bool contig_derived(MPI_Datatype t, int ni, int na, int nt, int combiner)
         yes = contig(types[0]);
     for (int i = 0; i < nt; i++)
         if (!is_named(types[i]))
-            PMPI_Type_free(&types[i]);
+            sk_host.Type_free(&types[i]);
 out:
     free(ints);
     free(addrs);
@@ -63,21 +63,21 @@ out:
 static bool contig(MPI_Datatype t)
 {
     MPI_Count size, lb, extent, true_lb, true_extent;
-    PMPI_Type_size_x(t, &size);
-    PMPI_Type_get_extent_x(t, &lb, &extent);
-    PMPI_Type_get_true_extent_x(t, &true_lb, &true_extent);
+    sk_host.Type_size_x(t, &size);
+    sk_host.Type_get_extent_x(t, &lb, &extent);
+    sk_host.Type_get_true_extent_x(t, &true_lb, &true_extent);
     if (lb || true_lb || size != extent || size != true_extent)
         return false;
     int combiner;
 #if SK_HAVE_LARGE
     MPI_Count li, la, lc, lt;
-    PMPI_Type_get_envelope_c(t, &li, &la, &lc, &lt, &combiner);
+    sk_host.Type_get_envelope_c(t, &li, &la, &lc, &lt, &combiner);
     if (lc > 0)
         return false;
     int ni = (int)li, na = (int)la, nt = (int)lt;
 #else
     int ni, na, nt;
-    PMPI_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+    sk_host.Type_get_envelope(t, &ni, &na, &nt, &combiner);
 #endif
     switch (combiner) {
     case MPI_COMBINER_NAMED:
@@ -180,7 +180,7 @@ bool sk_reducible(MPI_Op op, const sk_dtype *d, sk_reduction *out)
     if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP)
         return false;
     int commutes = 0;
-    if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
+    if (sk_host.Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
     *out = (sk_reduction){.ordered = !commutes};
     return true;
@@ -223,9 +223,9 @@ int sk_dtype_attr_freed(MPI_Datatype type, int key, void *value, void *extra)
 static bool describe(sk_dtype *d, MPI_Datatype type)
 {
     MPI_Count size, lb, extent, true_lb, true_extent;
-    PMPI_Type_size_x(type, &size);
-    PMPI_Type_get_extent_x(type, &lb, &extent);
-    PMPI_Type_get_true_extent_x(type, &true_lb, &true_extent);
+    sk_host.Type_size_x(type, &size);
+    sk_host.Type_get_extent_x(type, &lb, &extent);
+    sk_host.Type_get_true_extent_x(type, &true_lb, &true_extent);
     if (size < 0 || true_extent < 0)
         return false; /* MPI_UNDEFINED: too large for the host to count */
     d->layout =
@@ -252,7 +252,7 @@ sk_dtype *sk_dtype_find(MPI_Datatype type)
 #else
     bool named = row_of(type).class != SK_CLASS_OTHER;
 #endif
-    if (!named && PMPI_Type_get_attr(type, sk_proc.type_key, (void *)&d, &found) != MPI_SUCCESS)
+    if (!named && sk_host.Type_get_attr(type, sk_proc.type_key, (void *)&d, &found) != MPI_SUCCESS)
         return NULL;
     if (!found) {
         d = take_from_pool(type, named);
@@ -260,7 +260,7 @@ sk_dtype *sk_dtype_find(MPI_Datatype type)
             return NULL;
         d->named = named;
         if (!describe(d, type) ||
-            (!named && PMPI_Type_set_attr(type, sk_proc.type_key, d) != MPI_SUCCESS)) {
+            (!named && sk_host.Type_set_attr(type, sk_proc.type_key, d) != MPI_SUCCESS)) {
             atomic_store(&d->handle, 0);
             return NULL;
         }
@@ -276,9 +276,9 @@ void sk_dtype_forget_all(void)
         next = d->next;
         uintptr_t handle = atomic_load(&d->handle);
         if (handle && !d->named)
-            PMPI_Type_delete_attr((MPI_Datatype)handle, sk_proc.type_key);
+            sk_host.Type_delete_attr((MPI_Datatype)handle, sk_proc.type_key);
         free(d);
     }
     sk_proc.types = NULL;
-    PMPI_Type_free_keyval(&sk_proc.type_key);
+    sk_host.Type_free_keyval(&sk_proc.type_key);
 }

@@ -9,9 +9,11 @@
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
+#define SK_HOST_LIBRARY      "libmpi.so" /* how the name of its file starts */
 #define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
 #define SK_HOST_CHECKS_ALIAS 0
 #else
+#define SK_HOST_LIBRARY      "libmpich.so"
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
 #endif

@@ -1,23 +1,25 @@
 #include "mpi/state/host.h"
 
+#define COUNT  int
+#define COUNTS int
+#define DISPLS int
+
 #if SK_HAVE_NEXT
 #include <dlfcn.h>
 #include <link.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void *sk_host_find(const char *name, const char *other_name)
-{
-    void *fn = dlsym(RTLD_NEXT, name);
-    if (!fn)
-        fn = dlsym(RTLD_NEXT, other_name);
-    if (!fn) {
-        fprintf(stderr, "skein: the MPI library has no %s\n", name);
-        abort();
-    }
-    return fn;
-}
+#include "base/settings.h"
+
+sk_host_table sk_host;
+
+/* The one symbol that makes the host a dependency of this library. */
+static void *const dependency __attribute__((used)) = (void *)PMPI_Wtime;
+
+/* ---- libraries ---- */
 
 typedef struct sk_library_search {
     const char *library;
@@ -35,16 +37,100 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
+/* A handle of a loaded library; NULL: there is none of that name. */
+static void *open_loaded(const char *library)
+{
+    sk_library_search s = {.library = library};
+    return dl_iterate_phdr(match_object, &s) ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
 void *sk_host_find_loaded(const char *name, const char *library)
 {
-    void *fn = dlsym(RTLD_NEXT, name), *handle = NULL;
-    sk_library_search s = {.library = library};
-    if (!fn && dl_iterate_phdr(match_object, &s))
-        handle = dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD);
+    void *fn = dlsym(RTLD_NEXT, name), *handle = fn ? NULL : open_loaded(library);
     if (handle) {
         fn = dlsym(handle, name);
         dlclose(handle); /* whoever loaded it keeps it */
     }
     return fn;
 }
+
+/* The library that holds an address, or NULL. */
+static const void *library_of(const void *fn)
+{
+    Dl_info info;
+    return fn && dladdr(fn, &info) ? info.dli_fbase : NULL;
+}
+
+/* ---- the table ---- */
+
+static void missing(void)
+{
+    fprintf(stderr, "skein: the program uses an MPI function that its MPI library does not have\n");
+    abort();
+}
+
+typedef struct sk_host_name {
+    const char *name;
+    size_t at; /* offset in sk_host_table */
+} sk_host_name;
+
+static const sk_host_name host_names[] = {
+#define HOST(Name)   {"PMPI_" #Name, offsetof(sk_host_table, Name)},
+#define HOST_X(Name) {"PMPIX_" #Name, offsetof(sk_host_table, X_##Name)},
+#include "mpi/state/host.def"
+#undef HOST
+#undef HOST_X
+};
+
+/* ---- the ways ---- */
+
+extern sk_way *const __start_sk_ways[], *const __stop_sk_ways[];
+
+static void set_ways(void *host, const void *host_library)
+{
+    bool pmpi = sk_setting_on(SK_SET_PMPI);
+    for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++) {
+        sk_way *w = *at;
+        void *next = dlsym(RTLD_NEXT, w->name + 1), *own = dlsym(host, w->name);
+        if (pmpi && next && library_of(next) != host_library)
+            w->mpi = next;
+        if (!pmpi && own)
+            w->pmpi = own;
+    }
+}
+
+/* Before anybody can make a call. The host is a dependency of this library, so it is loaded. */
+__attribute__((constructor)) static void find_host(void)
+{
+    void *host = open_loaded(SK_HOST_LIBRARY);
+    for (size_t i = 0; i < sizeof host_names / sizeof *host_names; i++) {
+        void *fn = dlsym(host ? host : RTLD_NEXT, host_names[i].name);
+        if (!fn)
+            fn = (void *)missing;
+        memcpy((char *)&sk_host + host_names[i].at, &fn, sizeof fn);
+    }
+    if (host)
+        set_ways(host, library_of((void *)sk_host.Init));
+}
+
+/* For tests and tools, which look it up by name: the host's function behind an MPI name, given as
+ * "PMPI_...". NULL: it has none. */
+SK_EXPORT void *skein_host(const char *name)
+{
+    void *host = open_loaded(SK_HOST_LIBRARY), *fn = dlsym(host ? host : RTLD_NEXT, name);
+    if (host)
+        dlclose(host);
+    return fn;
+}
+
+#else
+
+sk_host_table sk_host = {
+#define HOST(Name)   .Name = PMPI_##Name,
+#define HOST_X(Name) .X_##Name = PMPIX_##Name,
+#include "mpi/state/host.def"
+#undef HOST
+#undef HOST_X
+};
+
 #endif

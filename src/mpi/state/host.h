@@ -1,32 +1,71 @@
-/* host.h: the next definition of an MPI function: another tool's, or the host's. Calls that Skein
- * passes on go there, so tools stack. Skein's own calls go to PMPI. */
+/* host.h: the functions of the host MPI, and the way calls take through Skein.
+ *
+ * Skein exports the MPI_ and the PMPI_ names. So it sits where the MPI sits: below tools, which call
+ * PMPI_ names, and below the host's Fortran libraries, some of which do so too. The host itself is
+ * reached by its library handle, never by a name: all of Skein's own calls go through sk_host. */
 #ifndef SK_HOST_H
 #define SK_HOST_H
 
 #include "mpi/state/flavour.h"
 
-#define SK_NEXT(name) SK_NEXT_(name)
-#if SK_HAVE_NEXT
-/* The next definition of `name`, or of `other_name`. Aborts when there is none. */
-void *sk_host_find(const char *name, const char *other_name);
+#define COUNT  int
+#define COUNTS int
+#define DISPLS int
 
+typedef struct sk_host_table {
+#define HOST(Name)   __typeof__(&PMPI_##Name) Name;
+#define HOST_X(Name) __typeof__(&PMPIX_##Name) X_##Name;
+#include "mpi/state/host.def"
+#undef HOST
+#undef HOST_X
+} sk_host_table;
+
+#undef COUNT
+#undef COUNTS
+#undef DISPLS
+
+/* Filled when the library is loaded, before any call; constant from then on. */
+extern sk_host_table sk_host __attribute__((visibility("hidden")));
+
+#if SK_HAVE_NEXT
 /* The definition of `name` behind ours: the next one in the search order, or one of a loaded library
  * whose file name starts with `library`, also if it was loaded RTLD_LOCAL. NULL: there is none. */
 void *sk_host_find_loaded(const char *name, const char *library);
 
-/* The address is looked up once; a race stores the same value twice. */
-#define SK_NEXT_(name)                                                                             \
-    ({                                                                                             \
-        static _Atomic(__typeof__(&P##name)) found;                                                \
-        __typeof__(&P##name) fn = atomic_load_explicit(&found, memory_order_relaxed);              \
-        if (!fn) {                                                                                 \
-            fn = (__typeof__(&P##name))sk_host_find(#name, "P" #name);                             \
-            atomic_store_explicit(&found, fn, memory_order_relaxed);                               \
-        }                                                                                          \
-        fn;                                                                                        \
-    })
+/* Where the two names of an entry point lead. Usually both lead to Skein's function. If a tool behind
+ * Skein in the search order wraps the MPI_ name, that name leads to the tool, whose PMPI_ call comes
+ * back. With SKEIN_PMPI=off the PMPI_ name leads to the host. */
+typedef struct sk_way {
+    const char *name; /* "PMPI_..." */
+    void *mpi, *pmpi;
+} sk_way;
+
+/* The section holds pointers, because the compiler may put gaps between objects. */
+#define SK_WAY(fn, entry)                                                                          \
+    static sk_way way_##fn = {"P" #fn, (void *)(entry), (void *)(entry)};                          \
+    static sk_way *const way_at_##fn __attribute__((section("sk_ways"), used)) = &way_##fn
+
+/* An entry point; its body follows. Both exported names are one indirect jump. */
+#define SK_ENTRY(fn, params, args) SK_ENTRY_(fn, params, args)
+#define SK_ENTRY_(fn, params, args)                                                                \
+    static int entry_##fn params;                                                                  \
+    SK_WAY(fn, entry_##fn);                                                                        \
+    SK_EXPORT int P##fn params                                                                     \
+    {                                                                                              \
+        return ((__typeof__(&entry_##fn))way_##fn.pmpi)args;                                       \
+    }                                                                                              \
+    SK_EXPORT int fn params                                                                        \
+    {                                                                                              \
+        return ((__typeof__(&entry_##fn))way_##fn.mpi)args;                                        \
+    }                                                                                              \
+    static int entry_##fn params
+
+/* The function itself, for calls from within Skein. */
+#define SK_BODY(fn)  SK_BODY_(fn)
+#define SK_BODY_(fn) entry_##fn
 #else
-#define SK_NEXT_(name) P##name
+#define SK_ENTRY(fn, params, args) SK_EXPORT int fn params
+#define SK_BODY(fn)                fn
 #endif
 
 #endif

@@ -27,7 +27,7 @@ static int64_t this_node(void)
     char name[MPI_MAX_PROCESSOR_NAME] = "", boot[64] = "";
     int len = 0;
     uint64_t h = 0xcbf29ce484222325u;
-    PMPI_Get_processor_name(name, &len);
+    sk_host.Get_processor_name(name, &len);
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (f) {
         if (!fgets(boot, sizeof boot, f))
@@ -112,8 +112,8 @@ static sk_location location_from_setting(const char *text, int *cores)
     int rank, nranks;
     char err[256];
     sk_machine *m = NULL;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    sk_host.Comm_rank(MPI_COMM_WORLD, &rank);
+    sk_host.Comm_size(MPI_COMM_WORLD, &nranks);
     if (sk_machine_parse(text, nranks, &m, err, sizeof err) != SK_OK)
         return (sk_location){.core = -1}; /* refused at the start: see startup.c */
     sk_location location = {

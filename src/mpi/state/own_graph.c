@@ -24,7 +24,7 @@ static int free_attr(MPI_Comm comm, int key, void *value, void *extra)
 
 void sk_own_graph_start(void)
 {
-    PMPI_Comm_create_keyval(copy_attr, free_attr, &sk_proc.topo_key, NULL);
+    sk_host.Comm_create_keyval(copy_attr, free_attr, &sk_proc.topo_key, NULL);
 }
 
 sk_own_graph *sk_own_graph_find(MPI_Comm comm)
@@ -32,7 +32,7 @@ sk_own_graph *sk_own_graph_find(MPI_Comm comm)
     sk_own_graph *t = NULL;
     int found = 0;
     if (comm == MPI_COMM_NULL || atomic_load(&sk_proc.state) != SK_PROC_READY ||
-        PMPI_Comm_get_attr(comm, sk_proc.topo_key, (void *)&t, &found) != MPI_SUCCESS)
+        sk_host.Comm_get_attr(comm, sk_proc.topo_key, (void *)&t, &found) != MPI_SUCCESS)
         return NULL;
     return found ? t : NULL;
 }

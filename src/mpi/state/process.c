@@ -12,7 +12,7 @@ int sk_wait_request(MPI_Request *request, MPI_Status *status)
     if (*request == MPI_REQUEST_NULL) /* SimGrid's MPI_Test never calls that complete */
         return MPI_SUCCESS;
     sk_progress();
-    SK_WAIT_UNTIL(sk_proc.wait, (rc = PMPI_Test(request, &done, status)) != MPI_SUCCESS || done,
+    SK_WAIT_UNTIL(sk_proc.wait, (rc = sk_host.Test(request, &done, status)) != MPI_SUCCESS || done,
                   sk_progress());
     return rc;
 }

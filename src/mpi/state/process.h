@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/state/flavour.h"
+#include "mpi/state/host.h"
 #include "report/report.h"
 #include "select/select.h"
 #include "shm/waiting.h"

@@ -10,12 +10,12 @@
 static bool read_cart(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int ndims = 0;
-    if (PMPI_Cartdim_get(comm, &ndims) != MPI_SUCCESS)
+    if (sk_host.Cartdim_get(comm, &ndims) != MPI_SUCCESS)
         return false;
     int *side = calloc((size_t)2 * (size_t)ndims + 1, sizeof *side);
     bool ok = side != NULL;
     for (int i = 0; i < ndims && ok; i++)
-        ok = PMPI_Cart_shift(comm, i, 1, &side[2 * i], &side[2 * i + 1]) == MPI_SUCCESS;
+        ok = sk_host.Cart_shift(comm, i, 1, &side[2 * i], &side[2 * i + 1]) == MPI_SUCCESS;
     for (int i = 0; i < 2 * ndims && ok; i++)
         if (side[i] == MPI_PROC_NULL)
             side[i] = SK_PROC_NULL;
@@ -28,10 +28,10 @@ static bool read_cart(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 static bool read_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int n = 0;
-    if (PMPI_Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS)
+    if (sk_host.Graph_neighbors_count(comm, rank, &n) != MPI_SUCCESS)
         return false;
     int *list = malloc(((size_t)n + 1) * sizeof *list);
-    bool ok = list && PMPI_Graph_neighbors(comm, rank, n, list) == MPI_SUCCESS &&
+    bool ok = list && sk_host.Graph_neighbors(comm, rank, n, list) == MPI_SUCCESS &&
               sk_graph_new(nranks, rank, n, list, n, list, false, out) == SK_OK;
     free(list);
     return ok;
@@ -40,13 +40,13 @@ static bool read_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 static bool read_dist_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int nin = 0, nout = 0, weighted;
-    if (PMPI_Dist_graph_neighbors_count(comm, &nin, &nout, &weighted) != MPI_SUCCESS)
+    if (sk_host.Dist_graph_neighbors_count(comm, &nin, &nout, &weighted) != MPI_SUCCESS)
         return false;
     size_t n = (size_t)nin + (size_t)nout;
     int *list = malloc((2 * n + 1) * sizeof *list), *weights = list ? list + n : NULL;
     bool ok = list &&
-              PMPI_Dist_graph_neighbors(comm, nin, list, weights, nout, list + nin,
-                                        weights + nin) == MPI_SUCCESS &&
+              sk_host.Dist_graph_neighbors(comm, nin, list, weights, nout, list + nin,
+                                           weights + nin) == MPI_SUCCESS &&
               sk_graph_new(nranks, rank, nin, list, nout, list + nin, false, out) == SK_OK;
     free(list);
     return ok;
@@ -55,7 +55,7 @@ static bool read_dist_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int kind = MPI_UNDEFINED;
-    if (PMPI_Topo_test(comm, &kind) != MPI_SUCCESS)
+    if (sk_host.Topo_test(comm, &kind) != MPI_SUCCESS)
         return false;
     if (kind == MPI_CART)
         return read_cart(comm, nranks, rank, out);

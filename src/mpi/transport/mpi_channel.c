@@ -13,8 +13,9 @@ typedef struct sk_channel_msg {
 #if SK_HAVE_PROBE
 static int send_msg(sk_mpi_channel *t, sk_channel_msg *l, int to)
 {
-    return SK_OWN(&t->hint, t->tag, 1,
-                  PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request));
+    return SK_OWN(
+        &t->hint, t->tag, 1,
+        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request));
 }
 
 /* Not MPI_Probe: the host decides how often that looks for a message. */
@@ -24,13 +25,13 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
     int rc;
     SK_WAIT_UNTIL(sk_proc.wait,
                   (rc = SK_OWN(&t->hint, t->tag, 1,
-                               PMPI_Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, arrived, &status))) !=
-                          MPI_SUCCESS ||
+                               sk_host.Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, arrived,
+                                              &status))) != MPI_SUCCESS ||
                       *arrived || !block,
                   (void)0);
     if (rc == MPI_SUCCESS && *arrived) {
         *from = status.MPI_SOURCE;
-        rc = PMPI_Get_count(&status, MPI_INT32_T, n);
+        rc = sk_host.Get_count(&status, MPI_INT32_T, n);
     }
     return rc;
 }
@@ -41,14 +42,14 @@ static int send_msg(sk_mpi_channel *t, sk_channel_msg *l, int to)
 {
     MPI_Request first;
     int rc = SK_OWN(&t->hint, t->tag, 1,
-                    PMPI_Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first));
+                    sk_host.Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first));
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Request_free(&first);
+        rc = sk_host.Request_free(&first);
     if (rc != MPI_SUCCESS)
         return rc;
     return SK_OWN(
         &t->hint, t->words_tag, 1,
-        PMPI_Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->comm, &l->request));
+        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->comm, &l->request));
 }
 
 static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
@@ -57,11 +58,11 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
     int rc = MPI_SUCCESS;
     if (t->length_request == MPI_REQUEST_NULL)
         rc = SK_OWN(&t->hint, t->tag, 1,
-                    PMPI_Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm,
-                               &t->length_request));
+                    sk_host.Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm,
+                                  &t->length_request));
     if (rc == MPI_SUCCESS)
-        rc = block ? PMPI_Wait(&t->length_request, &status)
-                   : PMPI_Test(&t->length_request, arrived, &status);
+        rc = block ? sk_host.Wait(&t->length_request, &status)
+                   : sk_host.Test(&t->length_request, arrived, &status);
     *from = status.MPI_SOURCE;
     *n = t->length;
     return rc;
@@ -104,8 +105,8 @@ static sk_status reap_sent(sk_mpi_channel *t, bool block)
 {
     for (sk_channel_msg **at = &t->sent, *l; (l = *at);) {
         int done = 1;
-        int rc = block ? PMPI_Wait(&l->request, MPI_STATUS_IGNORE)
-                       : PMPI_Test(&l->request, &done, MPI_STATUS_IGNORE);
+        int rc = block ? sk_host.Wait(&l->request, MPI_STATUS_IGNORE)
+                       : sk_host.Test(&l->request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS)
             return SK_WIRE;
         if (done) {
@@ -130,7 +131,7 @@ static sk_status receive_one(sk_mpi_channel *t, sk_negotiator *p, int from, int 
         t->capacity = (size_t)n;
     }
     int rc = SK_OWN(&t->hint, tag, 1,
-                    PMPI_Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE));
+                    sk_host.Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE));
     if (rc != MPI_SUCCESS)
         return SK_WIRE;
     return sk_negotiator_receive(p, &t->base, from, t->words, (size_t)n);

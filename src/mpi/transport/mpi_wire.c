@@ -45,18 +45,18 @@ static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, sk_mpi_shape *s
     MPI_Datatype chunks, rest, chunk;
     MPI_Aint displ[2] = {0, (MPI_Aint)(n / CHUNK * CHUNK * extent)};
     int len[2] = {1, 1};
-    int rc = PMPI_Type_contiguous(CHUNK, of, &chunk);
+    int rc = sk_host.Type_contiguous(CHUNK, of, &chunk);
     if (rc != MPI_SUCCESS)
         return rc;
-    PMPI_Type_contiguous((int)(n / CHUNK), chunk, &chunks);
-    PMPI_Type_contiguous((int)(n % CHUNK), of, &rest);
+    sk_host.Type_contiguous((int)(n / CHUNK), chunk, &chunks);
+    sk_host.Type_contiguous((int)(n % CHUNK), of, &rest);
     MPI_Datatype both[2] = {chunks, rest};
-    rc = PMPI_Type_create_struct(2, len, displ, both, &s->type);
-    PMPI_Type_free(&chunk);
-    PMPI_Type_free(&chunks);
-    PMPI_Type_free(&rest);
+    rc = sk_host.Type_create_struct(2, len, displ, both, &s->type);
+    sk_host.Type_free(&chunk);
+    sk_host.Type_free(&chunks);
+    sk_host.Type_free(&rest);
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Type_commit(&s->type);
+        rc = sk_host.Type_commit(&s->type);
     s->count = 1;
     s->made = true;
     return rc;
@@ -76,7 +76,7 @@ static int shape_of(const sk_mpi_wire *w, sk_part p, sk_mpi_shape *s)
 static void drop_shape(sk_mpi_shape *s)
 {
     if (s->made)
-        PMPI_Type_free(&s->type);
+        sk_host.Type_free(&s->type);
 }
 
 static sk_status wire_send(sk_wire *base, sk_part from, int peer)
@@ -88,7 +88,7 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
         return keep_error(w, rc);
     w->targets[w->nreqs] = (sk_recv_target){0};
     rc = SK_OWN(&w->hint, w->tag, 1,
-                PMPI_Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+                sk_host.Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     drop_shape(&s);
@@ -114,8 +114,9 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
     sk_mpi_shape s = {0};
     int rc = shape_of(w, to, &s);
     if (rc == MPI_SUCCESS)
-        rc = SK_OWN(&w->hint, w->tag, 1,
-                    PMPI_Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+        rc = SK_OWN(
+            &w->hint, w->tag, 1,
+            sk_host.Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     else
@@ -138,7 +139,7 @@ static sk_status collect(sk_mpi_wire *w, int rc)
             keep_error(w, w->statuses[i].MPI_ERROR);
         else if (target->bytes && pack(w, target->to, target->bytes, true) != SK_OK)
             st = SK_WIRE;
-        else if (target->got && PMPI_Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
+        else if (target->got && sk_host.Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
             *target->got = len;
         free(target->bytes);
     }
@@ -151,9 +152,9 @@ static sk_status wire_finish(sk_wire *base, bool block)
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     int done = 0, rc;
     if (block && sk_host_may_wait())
-        return collect(w, PMPI_Waitall(w->nreqs, w->reqs, w->statuses));
+        return collect(w, sk_host.Waitall(w->nreqs, w->reqs, w->statuses));
     SK_WAIT_UNTIL(sk_proc.wait,
-                  (rc = PMPI_Testall(w->nreqs, w->reqs, &done, w->statuses)) != MPI_SUCCESS ||
+                  (rc = sk_host.Testall(w->nreqs, w->reqs, &done, w->statuses)) != MPI_SUCCESS ||
                       done || !block,
                   sk_progress());
     return done || rc != MPI_SUCCESS ? collect(w, rc) : SK_AGAIN;
@@ -179,15 +180,15 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
         return keep_error(w, rc);
     if (from_peer < 0)
         rc = SK_OWN(&w->hint, w->tag, 1,
-                    PMPI_Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
+                    sk_host.Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
     else if (to_peer < 0)
         rc = SK_OWN(
             &w->hint, w->tag, 1,
-            PMPI_Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+            sk_host.Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
     else
         rc = SK_OWN(&w->hint, w->tag, 2,
-                    PMPI_Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count, r.type,
-                                  from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+                    sk_host.Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count,
+                                     r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
     drop_shape(&s);
     drop_shape(&r);
     return keep_error(w, rc);
@@ -216,12 +217,12 @@ static int pack_chunk(void *at, int count, MPI_Datatype type, char *bytes, int s
     if (!at && !SK_HOST_PACKS_BOTTOM) {
         int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
         MPI_Datatype from = unpack ? MPI_BYTE : type, to = unpack ? type : MPI_BYTE;
-        return PMPI_Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
-                             unpack ? at : bytes, unpack ? count : size, to, 0, tag, sk_proc.self,
-                             MPI_STATUS_IGNORE);
+        return sk_host.Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
+                                unpack ? at : bytes, unpack ? count : size, to, 0, tag,
+                                sk_proc.self, MPI_STATUS_IGNORE);
     }
-    return unpack ? PMPI_Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
-                  : PMPI_Pack(at, count, type, bytes, size, &pos, sk_proc.self);
+    return unpack ? sk_host.Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
+                  : sk_host.Pack(at, count, type, bytes, size, &pos, sk_proc.self);
 }
 
 static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
@@ -273,9 +274,9 @@ static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout)
     for (int64_t i = 0; i < n; i += INT_MAX) {
         int count = (int)(n - i < INT_MAX ? n - i : INT_MAX);
         uintptr_t step = (uintptr_t)(i * t->extent);
-        int rc = PMPI_Reduce_local((void *)((uintptr_t)in.at + step),
-                                   (void *)((uintptr_t)inout.at + step), count, w->handles[in.type],
-                                   w->op);
+        int rc = sk_host.Reduce_local((void *)((uintptr_t)in.at + step),
+                                      (void *)((uintptr_t)inout.at + step), count,
+                                      w->handles[in.type], w->op);
         if (rc != MPI_SUCCESS)
             return keep_error(w, rc);
     }
