@@ -108,7 +108,7 @@ int sk_call_nblocks(const sk_call *c, sk_buf side);
 /* The span of a block of the user's buffers. sk_send_block resolves MPI_IN_PLACE: the data of
  * allgather, gather, reductions and scans is then in the receive buffer. For scatter in place,
  * sk_recv_block at the root is the root's own block of the send buffer, so no copy is made. Only
- * alltoall in place needs a copy: see sk_alltoall_sends in phase/p2p.h. A side with one vector or
+ * alltoall in place needs a copy: see phase/p2p.c. A side with one vector or
  * block has index 0 only. */
 sk_span sk_send_block(const sk_call *c, int i);
 sk_span sk_recv_block(const sk_call *c, int i);

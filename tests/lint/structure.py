@@ -394,6 +394,37 @@ def check_objects(t):
             yield s, 1, "no preload library needs it: lab is its place"
 
 
+# External names that nobody in the build refers to: those of programs, and of the MPI in the simulator's archive.
+UNUSED = re.compile(r"^(main|P?MPIX?_\w+)$")
+
+
+def check_linkage(t):
+    """What one file alone uses is static. Tests count as users."""
+    with open(os.path.join(t.build, "compile_commands.json")) as f:
+        source = {os.path.normpath(os.path.join(e["directory"], e["output"])):
+                  os.path.relpath(os.path.realpath(os.path.join(e["directory"], e["file"])), ROOT) for e in json.load(f)}
+    missing = [o for o in source if not os.path.exists(o)]
+    if missing:
+        yield source[missing[0]], 1, f"{len(missing)} objects are not built: {missing[0]} …"
+        return
+    home, users = collections.defaultdict(set), collections.defaultdict(set)
+    names = sorted(source)
+    for at in range(0, len(names), 100):
+        run = subprocess.run(["nm", "-A", "-g", *names[at:at + 100]], capture_output=True, text=True, check=True)
+        for line in run.stdout.splitlines():
+            path, _, rest = line.rpartition(":")
+            kind, name = rest.split()[-2:]
+            (users if kind in "Uwv" else home)[name].add(source[path])
+    libs = glob.glob(os.path.join(t.build, "lib", "libskein-*.so"))
+    run = subprocess.run(["nm", "-D", "--defined-only", *libs], capture_output=True, text=True, check=True)
+    exported = {line.split()[-1] for line in run.stdout.splitlines() if line}
+    for name, places in sorted(home.items()):
+        path = min(places)
+        if path.startswith(PARTS) and not users[name] - places and name not in exported and not UNUSED.match(name):
+            m = re.search(rf"\b{name}\b", t.code.get(path, ""))
+            yield path, line_of(t.code[path], m.start()) if m else 1, f"{name}: no other file uses it"
+
+
 CHECKS = {name[6:]: f for name, f in list(globals().items()) if name.startswith("check_")}
 
 

@@ -68,17 +68,20 @@ bool sk_result_auto(const sk_result *r)
     return strcmp(r->host, SK_HOST_AUTO) == 0;
 }
 
-bool sk_result_same_graph(const sk_result *a, const sk_result *b)
+/* Whether both have the same graph, or both none. */
+static bool same_graph(const sk_result *a, const sk_result *b)
 {
     return a->graph && b->graph ? strcmp(a->graph, b->graph) == 0 : a->graph == b->graph;
 }
 
-double sk_result_ratio(const sk_result *r, bool b2b)
+static double ratio_of(const sk_result *r, bool b2b)
 {
     return b2b ? r->point.b2b.ratio.mid : r->point.makespan.ratio.mid;
 }
 
-const sk_result *sk_result_best_host(const sk_result *r, const sk_result *all, int n, bool b2b)
+/* Of the results at the point of r with a forced host algorithm, the one where the host does best
+ * against Skein; NULL when there is none. */
+static const sk_result *best_host(const sk_result *r, const sk_result *all, int n, bool b2b)
 {
     const sk_result *best = NULL;
     for (int i = 0; i < n; i++) {
@@ -86,7 +89,7 @@ const sk_result *sk_result_best_host(const sk_result *r, const sk_result *all, i
         if (sk_result_auto(x) || !x->point.equal || x->mpi != r->mpi || x->nranks != r->nranks ||
             x->point.coll != r->point.coll || x->point.bytes != r->point.bytes)
             continue;
-        if (!best || sk_result_ratio(x, b2b) < sk_result_ratio(best, b2b))
+        if (!best || ratio_of(x, b2b) < ratio_of(best, b2b))
             best = x;
     }
     return best;
@@ -100,8 +103,7 @@ static void print_timing(FILE *f, const sk_timing *t)
 
 static void print_against(FILE *f, const sk_result *r, const sk_result *all, int n)
 {
-    const sk_result *one = sk_result_best_host(r, all, n, false),
-                    *train = sk_result_best_host(r, all, n, true);
+    const sk_result *one = best_host(r, all, n, false), *train = best_host(r, all, n, true);
     if (one && train)
         fprintf(f, "  %6.2fx %-18.18s %6.2fx %s", one->point.makespan.ratio.mid, one->host,
                 train->point.b2b.ratio.mid, train->host);
@@ -130,7 +132,7 @@ void sk_table_print(FILE *f, const sk_result *r, int n, bool against)
         if (!sk_result_auto(&r[i]))
             continue;
         if (!last || last->mpi != r[i].mpi || last->nranks != r[i].nranks ||
-            !sk_result_same_graph(last, &r[i]))
+            !same_graph(last, &r[i]))
             print_heading(f, &r[i], against);
         last = &r[i];
         const sk_point *p = &r[i].point;
@@ -165,7 +167,7 @@ static bool in_group(const sk_result *r, const result_group *g)
     return sk_result_auto(r) && r->point.equal && r->mpi == g->mpi &&
            (g->coll == SK_NCOLLS || r->point.coll == g->coll) &&
            (!g->algorithm || strcmp(r->algorithm, g->algorithm) == 0) &&
-           (!g->like || sk_result_same_graph(r, g->like));
+           (!g->like || same_graph(r, g->like));
 }
 
 /* The mean over a group; with `against`, against the best forced algorithms of the host. */
@@ -176,9 +178,9 @@ static double mean(const result_group *g, const sk_result *r, int n, bool b2b, b
     for (int i = 0; v && i < n; i++) {
         if (!in_group(&r[i], g))
             continue;
-        const sk_result *x = against ? sk_result_best_host(&r[i], r, n, b2b) : &r[i];
+        const sk_result *x = against ? best_host(&r[i], r, n, b2b) : &r[i];
         if (x)
-            v[m++] = sk_result_ratio(x, b2b);
+            v[m++] = ratio_of(x, b2b);
     }
     double result = v ? sk_geomean(v, m) : NAN;
     free(v);
@@ -198,12 +200,11 @@ static void print_worst(FILE *f, const result_group *g, const sk_result *r, int 
     const sk_result *worst = NULL;
     char size[32];
     for (int i = 0; i < n; i++)
-        if (in_group(&r[i], g) &&
-            (!worst || sk_result_ratio(&r[i], false) < sk_result_ratio(worst, false)))
+        if (in_group(&r[i], g) && (!worst || ratio_of(&r[i], false) < ratio_of(worst, false)))
             worst = &r[i];
     if (!worst)
         return;
-    fprintf(f, "   %5.2fx", sk_result_ratio(worst, false));
+    fprintf(f, "   %5.2fx", ratio_of(worst, false));
     if (g->coll == SK_NCOLLS)
         fprintf(f, " %s", sk_coll_name(worst->point.coll));
     if (worst->graph && !g->like)
@@ -257,7 +258,7 @@ static void print_graphs(FILE *f, result_group g, const sk_result *r, int n, boo
     for (int i = 0; i < n; i++) {
         bool seen = false;
         for (int k = 0; k < i; k++)
-            seen = seen || sk_result_same_graph(&r[k], &r[i]);
+            seen = seen || same_graph(&r[k], &r[i]);
         g.like = &r[i];
         if (!seen)
             print_coll(f, g, r, n, against);

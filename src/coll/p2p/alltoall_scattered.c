@@ -25,8 +25,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
     {                                                                                              \
         .name = "scattered", .coll = (COLL),                                                       \
         .about = "send to all and receive from all at once, 32 at a time; medium blocks",          \
-        .scratch = sk_alltoall_sends_scratch, .build = build, .claim = claim,                      \
-        .rule = {{__VA_ARGS__}},                                                                   \
+        .scratch = sk_alltoall_scratch, .build = build, .claim = claim, .rule = {{__VA_ARGS__}},   \
     }
 
 const sk_algo sk_alltoall_scattered =

@@ -12,14 +12,6 @@ bool sk_hier_fits(const sk_call *c)
     return c->machine && c->machine->nnodes > 1 && c->machine->max_per_node > 1;
 }
 
-bool sk_hier_in_order(const sk_call *c)
-{
-    for (int i = 0; i < c->nranks; i++)
-        if (c->machine->local_ranks[i] != i)
-            return false;
-    return true;
-}
-
 static int size_of(const sk_machine *m, int node)
 {
     return m->node_first[node + 1] - m->node_first[node];
@@ -278,9 +270,18 @@ int64_t sk_hier_blocks_scratch(const sk_call *c)
 
 /* ---- node phases: reductions ---- */
 
+/* The ranks of each node follow each other: operations that do not commute need it. */
+static bool in_order(const sk_call *c)
+{
+    for (int i = 0; i < c->nranks; i++)
+        if (c->machine->local_ranks[i] != i)
+            return false;
+    return true;
+}
+
 bool sk_hier_reduction_fits(const sk_call *c)
 {
-    return sk_hier_fits(c) && (!c->ordered || sk_hier_in_order(c)) &&
+    return sk_hier_fits(c) && (!c->ordered || in_order(c)) &&
            sk_hier_chunks(sk_call_elems(c), sk_hier_chunk_elems(c)) < SK_HIER_CHUNKS;
 }
 

@@ -48,7 +48,8 @@ sk_span sk_elems_slot(const sk_call *c, int epoch, int64_t at, int64_t n)
     return sk_slot_typed(c->types, c->send.type, epoch, at, n);
 }
 
-sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n)
+/* n elements in the common slot. */
+static sk_span elems_common(const sk_call *c, int epoch, int64_t n)
 {
     sk_span s = sk_elems_slot(c, epoch, 0, n);
     s.buf = sk_common(epoch, 0, 0).buf;
@@ -64,7 +65,8 @@ static int64_t elems_of_lines(const sk_call *c)
     return n;
 }
 
-sk_elem_range sk_intra_part(const sk_call *c, int64_t n, int rank)
+/* The part of n elements that a rank reduces. Parts are whole cache lines. */
+static sk_elem_range part_of(const sk_call *c, int64_t n, int rank)
 {
     int64_t unit = elems_of_lines(c), p = c->nranks;
     int64_t units = n / unit + (n % unit != 0), each = units / p, more = units % p;
@@ -85,11 +87,11 @@ int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all)
 
 static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
 {
-    sk_elem_range part = sk_intra_part(c, n, c->rank);
+    sk_elem_range part = part_of(c, n, c->rank);
     if (part.lo < part.hi)
         sk_fold_local(s, 0, c->nranks,
                       sk_elems_cut(c, sk_elems_slot(c, from, 0, n), part.lo, part.hi - part.lo),
-                      sk_elems_cut(c, sk_elems_common(c, to, n), part.lo, part.hi - part.lo));
+                      sk_elems_cut(c, elems_common(c, to, n), part.lo, part.hi - part.lo));
 }
 
 void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
@@ -107,7 +109,7 @@ void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
         sk_fence(s);
         sk_post(s, out);
         if (to < 0 || to == c->rank)
-            sk_take(s, -1, sk_elems_common(c, out, n), sk_recv_elems(c, first, n));
+            sk_take(s, -1, elems_common(c, out, n), sk_recv_elems(c, first, n));
         first += n;
     }
 }

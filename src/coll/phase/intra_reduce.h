@@ -19,15 +19,13 @@ int64_t sk_elems_bytes(const sk_call *c, int64_t n);
 /* Elements of each of nranks parts of a slot, each in its own cache lines. */
 int64_t sk_elems_each(const sk_call *c);
 
-/* n elements from byte `at` of a slot on, in my own slot or another's, or in the common one. */
+/* n elements from byte `at` of a slot on, in my own slot or another's. */
 sk_span sk_elems_slot(const sk_call *c, int epoch, int64_t at, int64_t n);
-sk_span sk_elems_common(const sk_call *c, int epoch, int64_t n);
 
-/* Elements [lo, hi) of n: the part that a rank reduces. Parts are whole cache lines. */
+/* Elements [lo, hi) of a vector. */
 typedef struct sk_elem_range {
     int64_t lo, hi;
 } sk_elem_range;
-sk_elem_range sk_intra_part(const sk_call *c, int64_t n, int rank);
 
 /* Copy a short vector to my slot and post it; returns the epoch. `all`: every rank does this. */
 int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);

@@ -266,9 +266,20 @@ int64_t sk_message_scratch(const sk_call *c)
 
 /* ---- alltoall ---- */
 
-sk_sends sk_alltoall_sends(sk_sched *s, const sk_call *c)
+/* The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on,
+ * round the end. They are in the send buffer. When the call is in place they would be overwritten
+ * in the receive buffer, so they are in a copy of it. */
+typedef struct alltoall_sends {
+    sk_blocks row;
+    sk_span copy; /* empty: none was needed */
+    int next;
+    int64_t at; /* of block `next` in the copy */
+} alltoall_sends;
+
+/* Makes the copy, and a fence. */
+static alltoall_sends sends_begin(sk_sched *s, const sk_call *c)
 {
-    sk_sends x = {.row = {.c = c, .side = SK_SEND, .shift = c->rank + 1}};
+    alltoall_sends x = {.row = {.c = c, .side = SK_SEND, .shift = c->rank + 1}};
     if (c->in_place) {
         int n = c->nranks - 1;
         x.copy = sk_scratch(s, sk_blocks_bytes(&x.row, 0, n));
@@ -278,7 +289,8 @@ sk_sends sk_alltoall_sends(sk_sched *s, const sk_call *c)
     return x;
 }
 
-sk_span sk_sends_next(sk_sends *x)
+/* To be called nranks - 1 times. */
+static sk_span sends_next(alltoall_sends *x)
 {
     const sk_call *c = x->row.c;
     sk_span block = sk_blocks_get(&x->row, x->next++);
@@ -289,7 +301,7 @@ sk_span sk_sends_next(sk_sends *x)
     return block;
 }
 
-int64_t sk_alltoall_sends_scratch(const sk_call *c)
+int64_t sk_alltoall_scratch(const sk_call *c)
 {
     return c->coll == SK_ALLTOALL && c->in_place ? sk_scratch_bytes(c->nranks - 1, sk_call_bytes(c))
                                                  : 0;
@@ -298,11 +310,11 @@ int64_t sk_alltoall_sends_scratch(const sk_call *c)
 void sk_alltoall_by_exchange(sk_sched *s, const sk_call *c, int window)
 {
     int p = c->nranks, me = c->rank;
-    sk_sends sends = sk_alltoall_sends(s, c);
+    alltoall_sends sends = sends_begin(s, c);
     sk_copy(s, sk_send_block(c, me), sk_recv_block(c, me));
     for (int i = 1; i < p; i++) {
         sk_recv(s, sk_recv_block(c, (me + p - i) % p), (me + p - i) % p);
-        sk_send(s, sk_sends_next(&sends), (int)(((int64_t)me + i) % p));
+        sk_send(s, sends_next(&sends), (int)(((int64_t)me + i) % p));
         if (i % window == 0)
             sk_fence(s);
     }

@@ -121,26 +121,14 @@ sk_span sk_message_in(sk_sched *s, const sk_call *c);
 void sk_message_out(sk_sched *s, const sk_call *c, sk_span place);
 int64_t sk_message_scratch(const sk_call *c);
 
-/* ---- alltoall ----
- * The blocks that I send, in the order in which everybody sends: to rank me+1, me+2 and so on,
- * round the end. They are in the send buffer. When the call is in place they would be overwritten
- * in the receive buffer, so they are in a copy of it. */
-typedef struct sk_sends {
-    sk_blocks row;
-    sk_span copy; /* empty: none was needed */
-    int next;
-    int64_t at; /* of block `next` in the copy */
-} sk_sends;
-
-sk_sends sk_alltoall_sends(sk_sched *s, const sk_call *c); /* makes the copy, and a fence */
-sk_span sk_sends_next(sk_sends *x);                        /* to be called nranks - 1 times */
+/* ---- alltoall ---- */
 
 /* Everybody sends to me+1, me+2 ... and receives from me-1, me-2 ..., `window` of each in a
- * round. */
+ * round. When the call is in place, the blocks are first copied. */
 void sk_alltoall_by_exchange(sk_sched *s, const sk_call *c, int window);
 
-/* The scratch that sk_alltoall_sends takes. For alltoallv and alltoallw there is no bound: nothing
- * about their sizes is known to all ranks. */
-int64_t sk_alltoall_sends_scratch(const sk_call *c);
+/* The scratch for that copy. For alltoallv and alltoallw there is no bound: nothing about their
+ * sizes is known to all ranks. */
+int64_t sk_alltoall_scratch(const sk_call *c);
 
 #endif

@@ -139,11 +139,17 @@ static void add(const sk_lowering *t, transfer_list *m, pending_transfer x)
     m->at[m->n++] = x;
 }
 
+/* Are blocks of this length combined, if they are the first of parallel edges? */
+static bool combines(const sk_lowering *t, int64_t len)
+{
+    return !t->direct && (!t->sized || len <= t->combine_limit);
+}
+
 /* The block of an edge, number `edge` of parallel ones, if it is not combined. */
 static void add_direct(const sk_lowering *t, transfer_list *m, int peer, bool out, int edge,
                        sk_span block)
 {
-    if (block.len && ((edge > 0 && !t->all_edges) || !sk_lowering_combines(t, block.len)))
+    if (block.len && ((edge > 0 && !t->all_edges) || !combines(t, block.len)))
         add(t, m, (pending_transfer){.peer = peer, .order = 1 + edge, .out = out, .block = block});
 }
 
@@ -242,11 +248,6 @@ bool sk_neighbor_sized(const sk_call *c)
     return c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLTOALL;
 }
 
-bool sk_lowering_combines(const sk_lowering *t, int64_t len)
-{
-    return !t->direct && (!t->sized || len <= t->combine_limit);
-}
-
 /* Fails the schedule when the pattern has a pair that the graph does not have. */
 sk_span sk_lowering_send_block(const sk_lowering *t, int target)
 {
@@ -285,7 +286,7 @@ void sk_lowering_copy_direct(sk_lowering *t)
 {
     for (int i = 0; i < t->g->nsources && t->gather; i++) {
         int first, n = sk_lowering_edges(t, t->g->sources[i], &first);
-        for (int k = 1; k < n && !sk_lowering_combines(t, sk_lowering_edge(t, first).len); k++)
+        for (int k = 1; k < n && !combines(t, sk_lowering_edge(t, first).len); k++)
             sk_copy(t->s, sk_lowering_edge(t, first), sk_lowering_edge(t, first + k));
     }
 }

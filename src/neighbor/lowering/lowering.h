@@ -102,9 +102,6 @@ sk_span sk_lowering_send_block(const sk_lowering *t, int target);
 int sk_lowering_edges(const sk_lowering *t, int source, int *first);
 sk_span sk_lowering_edge(const sk_lowering *t, int i); /* block of edge in_sorted[i] */
 
-/* Are blocks of this length combined, if they are the first of parallel edges? */
-bool sk_lowering_combines(const sk_lowering *t, int64_t len);
-
 /* Copies for edges from this rank to itself, and copies of allgather blocks that came as direct
  * messages into further edges of their source. */
 void sk_lowering_copy_loops(sk_lowering *t);

@@ -152,16 +152,6 @@ int sk_common_matrix_row(const sk_common_matrix *m, int target);  /* -1: not act
 /* Counts the common targets. Friends become eligible; true when there are any. */
 bool sk_common_matrix_count(sk_common_matrix *m, int theta);
 
-/* Counts only the first n rows of m->selected. Nobody is eligible afterwards. */
-void sk_common_matrix_count_selected(sk_common_matrix *m, int n);
-
-/* Rows that all these ranks have in common with this one, ascending, into m->selected; their number. */
-int sk_common_matrix_common(const sk_common_matrix *m, const int *rank, int n);
-
-/* The best of a set of columns: most common targets, then by sk_pair_mix; -1: the set is empty. */
-int sk_common_matrix_best(const sk_common_matrix *m, const uint64_t *set);
-bool sk_common_matrix_better(const sk_common_matrix *m, int a, int b);
-
 void sk_common_matrix_drop(sk_common_matrix *m, int target, int rank); /* no longer active for it */
 void sk_common_matrix_compact(sk_common_matrix *m); /* only rows without a carrier remain */
 
@@ -185,10 +175,6 @@ typedef struct sk_friend_rules {
 } sk_friend_rules;
 
 sk_friend_rules sk_friend_rules_of(const sk_pattern_opts *o);
-
-/* When K is not a power of two, some ranks sit out the first round, so that there are groups of
- * different sizes that add up to K. They are others in each iteration. */
-bool sk_friend_rules_sits_out(const sk_friend_rules *r, int rank, int iteration);
 
 typedef struct sk_friend_group {
     int *member; /* this rank first; capacity K */

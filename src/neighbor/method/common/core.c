@@ -233,7 +233,8 @@ bool sk_common_matrix_count(sk_common_matrix *m, int theta)
     return sk_bits_any(m->friends, m->words);
 }
 
-void sk_common_matrix_count_selected(sk_common_matrix *m, int n)
+/* Counts only the first n rows of m->selected. Nobody is eligible afterwards. */
+static void count_selected(sk_common_matrix *m, int n)
 {
     for (int i = 0; i < n; i++)
         m->selected_bits[i] = m->bits[m->selected[i]];
@@ -241,7 +242,8 @@ void sk_common_matrix_count_selected(sk_common_matrix *m, int n)
     memset(m->eligible, 0, (size_t)m->words * sizeof *m->eligible);
 }
 
-int sk_common_matrix_common(const sk_common_matrix *m, const int *rank, int n)
+/* Rows that all these ranks have in common with this one, ascending, into m->selected; their number. */
+static int common_rows(const sk_common_matrix *m, const int *rank, int n)
 {
     int many = m->nrows;
     for (int i = 0; i < many; i++)
@@ -265,13 +267,15 @@ static bool before(const sk_common_matrix *m, int a, int b)
     return p != q ? p < q : x < y;
 }
 
-bool sk_common_matrix_better(const sk_common_matrix *m, int a, int b)
+/* Which of two columns is the better friend: most common targets, then by sk_pair_mix. */
+static bool better(const sk_common_matrix *m, int a, int b)
 {
     unsigned x = sk_bit_planes_get(&m->counts, a), y = sk_bit_planes_get(&m->counts, b);
     return x != y ? x > y : before(m, a, b);
 }
 
-int sk_common_matrix_best(const sk_common_matrix *m, const uint64_t *set)
+/* The best of a set of columns; -1: the set is empty. */
+static int best_of(const sk_common_matrix *m, const uint64_t *set)
 {
     int best = -1;
     unsigned most = 0;
@@ -325,7 +329,9 @@ sk_friend_rules sk_friend_rules_of(const sk_pattern_opts *o)
     return r;
 }
 
-bool sk_friend_rules_sits_out(const sk_friend_rules *r, int rank, int iteration)
+/* When K is not a power of two, some ranks sit out the first round, so that there are groups of
+ * different sizes that add up to K. They are others in each iteration. */
+static bool sits_out(const sk_friend_rules *r, int rank, int iteration)
 {
     uint32_t spare = (1u << r->rounds) - (uint32_t)r->group_max;
     return spare && sk_pair_mix(rank, iteration) % (uint32_t)r->group_max < spare;
@@ -361,17 +367,17 @@ void sk_friend_group_offer_first(const sk_friend_rules *r, sk_common_matrix *m, 
 {
     if (1 << r->rounds == r->group_max)
         return;
-    bool rest = sk_friend_rules_sits_out(r, m->rank, iteration);
+    bool rest = sits_out(r, m->rank, iteration);
     for (int i = sk_bits_next(m->eligible, m->words, 0); i >= 0;
          i = sk_bits_next(m->eligible, m->words, i + 1))
-        if (rest || sk_friend_rules_sits_out(r, sk_common_matrix_rank(m, i), iteration))
+        if (rest || sits_out(r, sk_common_matrix_rank(m, i), iteration))
             sk_bits_remove(m->eligible, i);
 }
 
 int sk_friend_group_count_common(const sk_friend_group *c, sk_common_matrix *m)
 {
-    int common = sk_common_matrix_common(m, c->member, sk_friend_group_size(c));
-    sk_common_matrix_count_selected(m, common);
+    int common = common_rows(m, c->member, sk_friend_group_size(c));
+    count_selected(m, common);
     return common;
 }
 
@@ -407,7 +413,7 @@ static void divide(const sk_friend_group *c, int depth, sk_common_matrix *m)
     int n = c->size[depth], sorted[SK_MAX_FRIENDS];
     memcpy(sorted, c->member, (size_t)n * sizeof *sorted);
     sk_sort_ranks(sorted, n);
-    int many = sk_common_matrix_common(m, sorted, n), left = 0;
+    int many = common_rows(m, sorted, n), left = 0;
     for (int i = 0; i < many; i++)
         if (m->carrier[m->selected[i]] == SK_NOT_COMBINED)
             m->selected[left++] = m->selected[i];
@@ -497,7 +503,7 @@ void sk_friend_search_choose(sk_friend_search *s)
     }
     if (old >= 0)
         sk_bits_remove(s->candidates, old);
-    s->choice = sk_common_matrix_best(s->m, s->candidates);
+    s->choice = best_of(s->m, s->candidates);
     s->terminal = s->choice < 0;
 }
 
@@ -509,7 +515,7 @@ void sk_friend_search_chosen_by(sk_friend_search *s, int column)
         s->paired = true;
     else if (sk_common_matrix_rank(s->m, column) < s->m->rank &&
              sk_bits_has(s->candidates, column) &&
-             (s->proposer < 0 || sk_common_matrix_better(s->m, column, s->proposer)))
+             (s->proposer < 0 || better(s->m, column, s->proposer)))
         s->proposer = column;
 }
 
