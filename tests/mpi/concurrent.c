@@ -1,6 +1,8 @@
 /* concurrent.c: one thread makes collectives while another waits and so progresses them.
  *   concurrent plans N      Ineighbor_allgather, planned in the waiting thread's progress, with
  *                           Allreduces of many sizes on the same Cartesian communicator beside it
+ *   concurrent deferred N   Ineighbor_allgathers of several sizes, planned in the waiting thread's
+ *                           progress, while rank 0 plans Bcasts and takes no other lock
  *   concurrent free N       MPI_Request_free of started persistent collectives that the waiting
  *                           thread is about to complete
  *   concurrent setups N     many nonblocking calls before any completes: several set-ups queue up
@@ -10,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Open MPI 4 declares only MPIX_Allreduce_init; the library brings the MPI-4 name. */
 #if defined(OPEN_MPI) && MPI_VERSION < 4
@@ -60,6 +63,39 @@ static void plans(int n)
                           both[count + j] == (me + 1) % p * MOST + j,
                       "ineighbor_allgather of %d ints", count);
         }
+        MPI_Comm_free(&cart);
+    }
+}
+
+/* For the thread sanitizer, which sees no race between accesses that any lock orders. The root of a
+ * broadcast of few bytes waits for nobody, so it makes no progress and takes no lock but that of the
+ * plans. It pauses outside of MPI, so the waiting thread plans the other calls meanwhile. */
+static void deferred(int n)
+{
+    enum { CALLS = 4, BCASTS = 20 };
+    int p = test_size(), me = test_rank(), mine[MOST], both[CALLS][2 * MOST], sum = 0;
+    for (int j = 0; j < MOST; j++)
+        mine[j] = me * MOST + j;
+    for (int i = 0; i < n; i++) {
+        MPI_Comm cart = ring();
+        MPI_Request req[CALLS];
+        MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, cart);
+        for (int k = 0; k < CALLS; k++)
+            MPI_Ineighbor_allgather(mine, k + 1, MPI_INT, both[k], k + 1, MPI_INT, cart, &req[k]);
+        for (int k = 1; k <= BCASTS; k++) {
+            char word[BCASTS];
+            memset(word, me, sizeof word);
+            MPI_Bcast(word, k, MPI_CHAR, 0, cart);
+            for (int j = 0; j < k; j++)
+                CHECK(word[j] == 0, "bcast of %d bytes", k);
+            usleep(1000);
+        }
+        MPI_Waitall(CALLS, req, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < CALLS; k++)
+            for (int j = 0; j <= k; j++)
+                CHECK(both[k][j] == (me + p - 1) % p * MOST + j &&
+                          both[k][k + 1 + j] == (me + 1) % p * MOST + j,
+                      "ineighbor_allgather of %d ints", k + 1);
         MPI_Comm_free(&cart);
     }
 }
@@ -179,6 +215,8 @@ int main(int argc, char **argv)
     pthread_create(&thread, NULL, waiter, &other);
     if (strcmp(what, "plans") == 0)
         plans(n);
+    else if (strcmp(what, "deferred") == 0)
+        deferred(n);
     else if (strcmp(what, "free") == 0)
         free_started(n);
     else

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 flavour=$2 library=$3 concurrent=$4 threads=$5
 race=66 # the status of a program in which it found one
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
-export TSAN_OPTIONS="exitcode=$race suppressions=$here/tsan.supp ignore_noninstrumented_modules=1"
+export TSAN_OPTIONS="exitcode=$race halt_on_error=1 suppressions=$here/tsan.supp ignore_noninstrumented_modules=1"
 
 if [ "$flavour" = mpich ]; then
     skip "mpich tsan" "MPICH ends with a segmentation fault under the thread sanitizer, also without Skein"
@@ -24,9 +24,14 @@ if [ "$status" -ne "$race" ]; then
     finish
 fi
 
-check() { # PROGRAM [ARGUMENT...]
+check() { # [SETTING=VALUE...] PROGRAM [ARGUMENT...]
+    local settings=()
+    while [[ $1 == SKEIN_* ]]; do
+        settings+=(-x "$1")
+        shift
+    done
     local name="$flavour tsan $(basename "$1" "-$flavour") ${*:2}"
-    timeout "$(patience 60)" "${first[@]}" $(launch_of "$flavour" 2) -x SKEIN_CACHE=2 -x TSAN_OPTIONS \
+    timeout "$(patience 60)" "${first[@]}" $(launch_of "$flavour" 2) -x SKEIN_CACHE=2 "${settings[@]}" -x TSAN_OPTIONS \
         -x "LD_PRELOAD=$(cc -print-file-name=libtsan.so):$library" "$@" >"$tmp/log" 2>&1 </dev/null
     status=$?
     if grep -aq 'WARNING: ThreadSanitizer' "$tmp/log"; then
@@ -38,6 +43,7 @@ check() { # PROGRAM [ARGUMENT...]
     fi
 }
 check "$concurrent" plans 3
+check SKEIN_FIND=1000000 "$concurrent" deferred 5 # finds a race if the plans of a communicator have no lock
 check "$concurrent" free 50
 check "$concurrent" setups 200
 check "$threads" 1 10
