@@ -22,14 +22,14 @@
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_##Name, COLL, SK_BLOCKING, params, args, NULL, sk_host.Name args, false, __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_I##name, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request),          \
            (SK_UNPAREN args, request), request, sk_host.I##name(SK_UNPAREN args, request), false,  \
            __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 
 #define PERSISTENT(fn, next, COLL, params, args, ...)                                              \
@@ -40,7 +40,7 @@
 #if SK_HAVE_INIT
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     PERSISTENT(MPI_##Name##_init, sk_host.Name##_init, COLL, params, args, __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 
 #else
@@ -49,7 +49,7 @@
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     PERSISTENT(MPI_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)        \
     PERSISTENT(MPIX_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 #else
 static int unsupported(MPI_Comm comm)
@@ -62,7 +62,7 @@ static int unsupported(MPI_Comm comm)
            (SK_UNPAREN params, MPI_Info info, MPI_Request * request),                              \
            (SK_UNPAREN args, info, request), request, ((void)info, unsupported(comm)), false,      \
            __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 #endif
 #endif
@@ -79,14 +79,14 @@ static int unsupported(MPI_Comm comm)
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_##Name##_c, COLL, SK_BLOCKING, params, args, NULL, sk_host.Name##_c args, true,     \
            __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
     DEFINE(MPI_I##name##_c, COLL, SK_NONBLOCKING, (SK_UNPAREN params, MPI_Request * request),      \
            (SK_UNPAREN args, request), request, sk_host.I##name##_c(SK_UNPAREN args, request),     \
            true, __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
@@ -94,6 +94,6 @@ static int unsupported(MPI_Comm comm)
            (SK_UNPAREN params, MPI_Info info, MPI_Request * request),                              \
            (SK_UNPAREN args, info, request), request,                                              \
            sk_host.Name##_init_c(SK_UNPAREN args, info, request), true, __VA_ARGS__)
-#include "mpi/abi/entries.def"
+#include "mpi/state/entries.def"
 #undef ENTRY
 #endif
