@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "mpi/state/lookup.h"
 
 sk_host_table sk_host;
 
@@ -46,19 +47,12 @@ static void *open_loaded(const char *library)
 
 void *sk_host_find_loaded(const char *name, const char *library)
 {
-    void *fn = dlsym(RTLD_NEXT, name), *handle = fn ? NULL : open_loaded(library);
+    void *fn = sk_dlsym_next(name), *handle = fn ? NULL : open_loaded(library);
     if (handle) {
-        fn = dlsym(handle, name);
+        fn = sk_dlsym(handle, name);
         dlclose(handle); /* whoever loaded it keeps it */
     }
     return fn;
-}
-
-/* The library that holds an address, or NULL. */
-static const void *library_of(const void *fn)
-{
-    Dl_info info;
-    return fn && dladdr(fn, &info) ? info.dli_fbase : NULL;
 }
 
 /* ---- the table ---- */
@@ -86,38 +80,57 @@ static const sk_host_name host_names[] = {
 
 extern sk_way *const __start_sk_ways[], *const __stop_sk_ways[];
 
+void *sk_host_entry(const char *name)
+{
+    bool pmpi = *name == 'P';
+    for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++)
+        if (strcmp((*at)->name + !pmpi, name) == 0)
+            return pmpi ? (*at)->pmpi : (*at)->entry;
+    return NULL;
+}
+
+const void *sk_host_library(void)
+{
+    return sk_library_of((void *)sk_host.Init);
+}
+
 static void set_ways(void *host, const void *host_library)
 {
     bool pmpi = sk_setting_on(SK_SET_PMPI);
     for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++) {
         sk_way *w = *at;
-        void *next = dlsym(RTLD_NEXT, w->name + 1), *own = dlsym(host, w->name);
-        if (pmpi && next && library_of(next) != host_library)
+        w->mpi = w->pmpi = w->entry;
+        if (!host)
+            continue;
+        void *next = sk_dlsym_next(w->name + 1), *own = sk_dlsym(host, w->name);
+        if (pmpi && next && sk_library_of(next) != host_library)
             w->mpi = next;
         if (!pmpi && own)
             w->pmpi = own;
     }
 }
 
-/* Before anybody can make a call. The host is a dependency of this library, so it is loaded. */
-__attribute__((constructor)) static void find_host(void)
+/* The host is a dependency of this library, so it is loaded. */
+__attribute__((constructor)) void sk_host_start(void)
 {
+    if (sk_host.Init)
+        return;
     void *host = open_loaded(SK_HOST_LIBRARY);
     for (size_t i = 0; i < sizeof host_names / sizeof *host_names; i++) {
-        void *fn = dlsym(host ? host : RTLD_NEXT, host_names[i].name);
+        void *fn = host ? sk_dlsym(host, host_names[i].name) : sk_dlsym_next(host_names[i].name);
         if (!fn)
             fn = (void *)missing;
         memcpy((char *)&sk_host + host_names[i].at, &fn, sizeof fn);
     }
-    if (host)
-        set_ways(host, library_of((void *)sk_host.Init));
+    set_ways(host, sk_host_library());
 }
 
 /* For tests and tools, which look it up by name: the host's function behind an MPI name, given as
  * "PMPI_...". NULL: it has none. */
 SK_EXPORT void *skein_host(const char *name)
 {
-    void *host = open_loaded(SK_HOST_LIBRARY), *fn = dlsym(host ? host : RTLD_NEXT, name);
+    void *host = open_loaded(SK_HOST_LIBRARY);
+    void *fn = host ? sk_dlsym(host, name) : sk_dlsym_next(name);
     if (host)
         dlclose(host);
     return fn;

@@ -37,19 +37,42 @@ void *sk_host_find_loaded(const char *name, const char *library);
  * back. With SKEIN_PMPI=off the PMPI_ name leads to the host. */
 typedef struct sk_way {
     const char *name; /* "PMPI_..." */
+    void *entry;      /* Skein's function */
     void *mpi, *pmpi;
 } sk_way;
 
+/* Fill sk_host and the ways, if that is not done. The constructor of this library does it, but the
+ * constructors of others may come earlier, and may call MPI. */
+void sk_host_start(void);
+
+/* Skein's function for a name of the host, "MPI_..." or "PMPI_...". NULL: it has none. */
+void *sk_host_entry(const char *name);
+
+const void *sk_host_library(void); /* where it is in memory: see sk_library_of */
+
 /* The section holds pointers, because the compiler may put gaps between objects. */
-#define SK_WAY(fn, entry)                                                                          \
-    static sk_way way_##fn = {"P" #fn, (void *)(entry), (void *)(entry)};                          \
+#define SK_WAY(fn)                                                                                 \
+    static sk_way way_##fn = {"P" #fn, (void *)entry_##fn, (void *)early_##fn,                     \
+                              (void *)early_P##fn};                                                \
     static sk_way *const way_at_##fn __attribute__((section("sk_ways"), used)) = &way_##fn
+
+/* What a name leads to until sk_host_start was called. */
+#define SK_EARLY(fn, early, params, args, to)                                                      \
+    __attribute__((cold)) static int early params                                                  \
+    {                                                                                              \
+        sk_host_start();                                                                           \
+        return ((__typeof__(&entry_##fn))way_##fn.to)args;                                         \
+    }
 
 /* An entry point; its body follows. Both exported names are one indirect jump. */
 #define SK_ENTRY(fn, params, args) SK_ENTRY_(fn, params, args)
 #define SK_ENTRY_(fn, params, args)                                                                \
     static int entry_##fn params;                                                                  \
-    SK_WAY(fn, entry_##fn);                                                                        \
+    static int early_##fn params;                                                                  \
+    static int early_P##fn params;                                                                 \
+    SK_WAY(fn);                                                                                    \
+    SK_EARLY(fn, early_##fn, params, args, mpi)                                                    \
+    SK_EARLY(fn, early_P##fn, params, args, pmpi)                                                  \
     SK_EXPORT int P##fn params                                                                     \
     {                                                                                              \
         return ((__typeof__(&entry_##fn))way_##fn.pmpi)args;                                       \
