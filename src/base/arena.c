@@ -14,7 +14,6 @@ typedef struct arena_chunk {
 
 struct sk_arena {
     arena_chunk *head;
-    size_t bytes;
 };
 
 sk_arena *sk_arena_new(void)
@@ -37,7 +36,6 @@ void *sk_arena_get(sk_arena *a, size_t bytes)
         c->next = a->head;
         c->size = size;
         a->head = c;
-        a->bytes += sizeof *c + size;
     }
     void *p = a->head->data + a->head->used;
     a->head->used += bytes;
@@ -50,11 +48,6 @@ void *sk_arena_copy(sk_arena *a, const void *from, size_t bytes)
     if (p && bytes)
         memcpy(p, from, bytes);
     return p;
-}
-
-size_t sk_arena_bytes(const sk_arena *a)
-{
-    return a->bytes;
 }
 
 void sk_arena_free(sk_arena *a)

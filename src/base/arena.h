@@ -9,7 +9,6 @@ typedef struct sk_arena sk_arena;
 sk_arena *sk_arena_new(void);                  /* NULL when out of memory */
 void *sk_arena_get(sk_arena *a, size_t bytes); /* NULL when out of memory */
 void *sk_arena_copy(sk_arena *a, const void *from, size_t bytes);
-size_t sk_arena_bytes(const sk_arena *a); /* allocated from the system so far */
-void sk_arena_free(sk_arena *a);          /* NULL is fine */
+void sk_arena_free(sk_arena *a); /* NULL is fine */
 
 #endif

@@ -203,8 +203,3 @@ void sk_global_graph_sources(const sk_global_graph *w, int rank, int *out)
     else if (w->nin[rank])
         memcpy(out, w->in + w->in_first[rank], (size_t)w->nin[rank] * sizeof *out);
 }
-
-const uint64_t *sk_global_graph_row(const sk_global_graph *w, int rank)
-{
-    return w->bits ? w->out_bits + rank * w->nwords : NULL;
-}

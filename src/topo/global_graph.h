@@ -29,7 +29,4 @@ int sk_global_graph_degree(const sk_global_graph *w, int rank, bool in);
 void sk_global_graph_targets(const sk_global_graph *w, int rank, int *out);
 void sk_global_graph_sources(const sk_global_graph *w, int rank, int *out);
 
-/* The targets of a rank as bits, (nranks + 63) / 64 words; NULL when the graph is kept as lists. */
-const uint64_t *sk_global_graph_row(const sk_global_graph *w, int rank);
-
 #endif

@@ -40,21 +40,6 @@ static void copy_holds_the_bytes(void **state)
     sk_arena_free(a);
 }
 
-static void bytes_count_what_was_taken(void **state)
-{
-    (void)state;
-    sk_arena *a = sk_arena_new();
-    assert_int_equal(sk_arena_bytes(a), 0);
-    sk_arena_get(a, 1);
-    size_t one = sk_arena_bytes(a);
-    assert_true(one > 0);
-    sk_arena_get(a, 1);
-    assert_int_equal(sk_arena_bytes(a), one);
-    sk_arena_get(a, 1 << 20);
-    assert_true(sk_arena_bytes(a) >= one + (1 << 20));
-    sk_arena_free(a);
-}
-
 static void impossible_sizes_give_null(void **state)
 {
     (void)state;
@@ -71,7 +56,6 @@ int main(void)
         cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
         cmocka_unit_test(earlier_memory_stays_when_the_arena_grows),
         cmocka_unit_test(copy_holds_the_bytes),
-        cmocka_unit_test(bytes_count_what_was_taken),
         cmocka_unit_test(impossible_sizes_give_null),
     };
     return RUN(tests);

@@ -24,9 +24,8 @@ static int free_items(void **state)
 
 static sk_flat_table table_of(const sk_match_item *recv)
 {
-    sk_flat_table t = {0};
-    sk_flat_mask c = sk_flat_mask_of(recv);
-    sk_flat_table_init(&t, &c);
+    sk_flat_table t = {.mask = sk_flat_mask_of(recv)};
+    sk_flat_table_clear(&t);
     return t;
 }
 

@@ -82,7 +82,8 @@ static void recv_post_all(sk_core_lane *s, sk_core_buffers *set)
     }
 }
 
-int sk_core_activate(sk_core_lane *s)
+/* The lane is used from now on: post all receives, allocate send buffers. */
+static int activate(sk_core_lane *s)
 {
     int err = 0;
     if (!s->more_recv.all) {
@@ -149,7 +150,7 @@ static int core_connect(sk_lane *l, uint64_t id, const void *name, size_t len, u
         return -ENOMEM;
     s->peers = peers;
     sk_core_peer *p = &peers[s->npeers];
-    int err = sk_core_activate(s);
+    int err = activate(s);
     if (err)
         return err;
     *p = (sk_core_peer){.id = id, .probe = -1};
@@ -401,7 +402,7 @@ static int core_poll(sk_lane *l)
     int n = reap_completions(s, false);
     /* A peer has found us; more may follow. If there is no memory, the few receives must do. */
     if (n && !s->more_recv.all)
-        (void)sk_core_activate(s);
+        (void)activate(s);
     n += retry_ops(s);
     if (s->nstalled)
         probe_stalled(s);

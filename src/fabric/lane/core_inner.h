@@ -118,8 +118,4 @@ int sk_core_read_retry(sk_core_lane *s, sk_core_op *op);
 void sk_core_reads_unregister(sk_core_lane *s);
 void sk_core_reads_free(sk_core_lane *s);
 
-/* --- core.c --- */
-/* The lane is used from now on: post all receives, allocate send buffers. */
-int sk_core_activate(sk_core_lane *s);
-
 #endif

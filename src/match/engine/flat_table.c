@@ -183,7 +183,8 @@ void sk_flat_table_remove(sk_flat_table *t, sk_match_link *link)
         table_emptied(t);
 }
 
-void sk_flat_table_init(sk_flat_table *t, const sk_flat_mask *m)
+/* For an empty table, or one that is all zero. */
+static void table_init(sk_flat_table *t, const sk_flat_mask *m)
 {
     t->mask = *m;
     t->salt[0] = UINT64_C(0x9e3779b97f4a7c15);
@@ -196,7 +197,7 @@ void sk_flat_table_clear(sk_flat_table *t)
     free(t->now.at);
     free(t->old.at);
     *t = (sk_flat_table){0};
-    sk_flat_table_init(t, &m);
+    table_init(t, &m);
 }
 
 size_t sk_flat_table_bytes(const sk_flat_table *t)
@@ -215,8 +216,8 @@ static sk_flat_class *class_new(sk_flat_classes *f, const sk_flat_mask *mask)
         if (f->at[i].table[SK_POSTED].nrings == 0 && f->at[i].table[SK_UNEXPECTED].nrings == 0)
             c = &f->at[i];
     if (c) {
-        sk_flat_table_init(&c->table[SK_POSTED], mask);
-        sk_flat_table_init(&c->table[SK_UNEXPECTED], mask);
+        table_init(&c->table[SK_POSTED], mask);
+        table_init(&c->table[SK_UNEXPECTED], mask);
         c->mismatches = 0;
         c->own_table = false;
     }

@@ -153,8 +153,6 @@ static inline void sk_flat_table_pop(sk_flat_table *t, sk_flat_bucket *bucket)
     sk_flat_array_clear(&t->now, bucket);
 }
 
-/* For an empty table, or one that is all zero. */
-void sk_flat_table_init(sk_flat_table *t, const sk_flat_mask *m);
 /* The oldest link whose key is the item's; NULL: none. */
 sk_match_link *sk_flat_table_find(const sk_flat_table *t, const sk_match_item *item,
                                   uint64_t *traversed);
