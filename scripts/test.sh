@@ -1,7 +1,7 @@
 #!/bin/bash
-# test.sh [BUILD]: build, and run every test, then those of a build with sanitizers (BUILD-asan). LONG=1
-# runs the long ones too. Each test that failed or was skipped is named at the end with the reason; the
-# last line is the count: N passed, N failed, N skipped.
+# test.sh [BUILD]: build, and run every test, then those of a build with sanitizers (BUILD-asan).
+# LONG=1: also the long cases of tests/match, and 6 times the time limits. Each test that failed or was
+# skipped is named at the end with the reason; the last line is the count: N passed, N failed, N skipped.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 asan=$build-asan
