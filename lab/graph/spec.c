@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "base/random.h"
 #include "base/word.h"
 #include "lab/graph/mtx.h"
 
@@ -35,18 +36,10 @@ typedef struct random_graph {
 
 enum { DEFAULT_SEED = 1 };
 
-/* The mixer of SplitMix64 (Steele, Lea, Flood 2014): every bit of x moves every bit of the hash. */
-static inline uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 static inline bool edge(const random_graph *g, int from, int to)
 {
     uint64_t ends = (uint64_t)from << 32 | (uint32_t)to;
-    return mix(g->key + ends * 0x9e3779b97f4a7c15u) >> 11 < g->bound;
+    return sk_random_mix(g->key + ends * 0x9e3779b97f4a7c15u) >> 11 < g->bound;
 }
 
 static sk_status random_make(const char *args, int nranks, void **state, char *err, size_t size)
@@ -71,7 +64,7 @@ static sk_status random_make(const char *args, int nranks, void **state, char *e
         return SK_NOMEM;
     *g = (random_graph){
         .nranks = nranks,
-        .key = mix((uint64_t)seed + 0x9e3779b97f4a7c15u),
+        .key = sk_random_mix((uint64_t)seed + 0x9e3779b97f4a7c15u),
         .bound = (uint64_t)(delta * 0x1p53),
     };
     *state = g;

@@ -1,16 +1,8 @@
-/* random.h: numbers that are the same everywhere for the same seed (splitmix64). */
-#ifndef SK_RANDOM_H
-#define SK_RANDOM_H
+/* random.h: draws from the numbers of base/random.h. */
+#ifndef SK_LAB_RANDOM_H
+#define SK_LAB_RANDOM_H
 
-#include <stdint.h>
-
-static inline uint64_t sk_random_next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+#include "base/random.h"
 
 static inline uint32_t sk_random_below(uint64_t *state, uint32_t n)
 {

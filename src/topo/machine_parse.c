@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "base/random.h"
 #include "base/word.h"
 #include "topo/machine.h"
 
@@ -122,19 +123,10 @@ static sk_status find_nodes(machine_spec *l, int nranks, char *err, size_t size)
 
 /* ---- locations ---- */
 
-/* splitmix64: the same numbers everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 static void shuffle(sk_location *locations, int n, uint64_t seed)
 {
     for (int i = n - 1; i > 0; i--) {
-        int k = (int)(next_random(&seed) % ((uint64_t)i + 1));
+        int k = (int)(sk_random_next(&seed) % ((uint64_t)i + 1));
         sk_location swap = locations[i];
         locations[i] = locations[k];
         locations[k] = swap;

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/random.h"
+
 static inline uint64_t words_draw(uint64_t seed, int64_t a, int64_t b)
 {
-    uint64_t x = seed + (uint64_t)a * 0x9e3779b97f4a7c15u + (uint64_t)b * 0xd1b54a32d192ed03u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return sk_random_mix(seed + (uint64_t)a * 0x9e3779b97f4a7c15u +
+                         (uint64_t)b * 0xd1b54a32d192ed03u);
 }
 
 /* What a local rank, or all together as local rank n, writes in an epoch. */
