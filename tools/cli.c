@@ -32,7 +32,9 @@ bool sk_cli_error(const sk_cli *cli, const char *format, ...)
 
 bool sk_cli_unknown(const sk_cli *cli, const char *what, const char *word, const char *const *valid)
 {
-    return sk_cli_error(cli, "no %s %s; did you mean %s?", what, word, sk_nearest(word, valid));
+    char hint[512];
+    return sk_cli_error(cli, "no %s %s; %s", what, word,
+                        sk_suggest(word, valid, hint, sizeof hint));
 }
 
 /* The option that a word --NAME or --NAME=VALUE names; NULL when there is none. */
@@ -53,8 +55,9 @@ static void unknown_option(const sk_cli *cli, const char *word, size_t dashes, s
             names[n++] = o->name;
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)len, word + dashes);
-    sk_cli_error(cli, "no option %.*s; did you mean --%s?%s", (int)(dashes + len), word,
-                 sk_nearest(name, names),
+    const char *near = sk_near(name, names);
+    sk_cli_error(cli, "no option %.*s; %s%s%s%s", (int)(dashes + len), word,
+                 near ? "did you mean --" : "--help lists them", near ? near : "", near ? "?" : ".",
                  cli->stop_at_word ? " Options of the launcher go after it" : "");
 }
 

@@ -33,16 +33,32 @@ static void usage(FILE *out)
     for (int i = 0; i < NCOMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
     fprintf(out, "  %-9s this text, or `skein help COMMAND` for one command\n", "help");
-    fprintf(out, "\n`skein --version` prints the version; skein(1) tells more.\n");
+    fprintf(out, "  %-9s the version\n", "version");
+    fprintf(out, "\nskein(1) tells more.\n");
 }
 
 static int unknown(const char *name)
 {
-    const char *names[NCOMMANDS + 2] = {"help"};
+    const char *names[NCOMMANDS + 3] = {"help", "version"};
     for (int i = 0; i < NCOMMANDS; i++)
-        names[i + 1] = commands[i].name;
-    fprintf(stderr, "skein: no command %s; did you mean %s?\n", name, sk_nearest(name, names));
+        names[i + 2] = commands[i].name;
+    char hint[128];
+    fprintf(stderr, "skein: no command %s; %s\n", name, sk_suggest(name, names, hint, sizeof hint));
     return 2;
+}
+
+/* `skein help COMMAND [SUBCOMMAND]` is `skein COMMAND [SUBCOMMAND] --help`. */
+static int help(int argc, char **argv)
+{
+    if (argc == 0) {
+        usage(stdout);
+        return 0;
+    }
+    const struct command *c = find(argv[0]);
+    if (!c)
+        return unknown(argv[0]);
+    char *asked[] = {argv[0], argc > 1 ? argv[1] : "--help", argc > 1 ? "--help" : NULL, NULL};
+    return c->run(argc > 1 ? 3 : 2, asked);
 }
 
 int main(int argc, char **argv)
@@ -52,23 +68,12 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--version") == 0) {
+    if (sk_word_find(name, (const char *const[]){"version", "--version", "-V", NULL}) >= 0) {
         printf("skein %s\n", SKEIN_VERSION);
         return 0;
     }
-    bool help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
-    if (help && argc == 2) {
-        usage(stdout);
-        return 0;
-    }
-    if (help)
-        name = argv[2];
+    if (sk_word_find(name, (const char *const[]){"help", "--help", "-h", NULL}) >= 0)
+        return help(argc - 2, argv + 2);
     const struct command *c = find(name);
-    if (!c)
-        return unknown(name);
-    if (help) {
-        char *asked[] = {(char *)c->name, "--help", NULL};
-        return c->run(2, asked);
-    }
-    return c->run(argc - 1, argv + 1);
+    return c ? c->run(argc - 1, argv + 1) : unknown(name);
 }

@@ -147,6 +147,7 @@ int sk_cmd_trace(int argc, char **argv)
 {
     sk_run_options o = {.arena = sk_arena_new(), .match = "", .trace = "skein-trace"};
     int first, status = SK_RUN_REFUSED;
+    program_invocation_name = (char *)cli.command;
     if (!o.arena) {
         fputs("skein: out of memory\n", stderr);
         return 1;

@@ -65,7 +65,8 @@ static bool is(const sk_setting_info *info, const char *type)
 
 static const char *const bool_words[] = {"off", "on", "no", "yes", "false", "true", "0", "1", NULL};
 
-/* The words at the start of a CHOICE's help: the index of `text` among them, or -1 and `hint`. */
+/* The words at the start of a CHOICE's help: the index of `text` among them, or -1 and in `hint` the
+ * one that is near, if any. */
 static int64_t read_choice(const char *help, const char *text, char *hint, size_t size)
 {
     char words[128];
@@ -78,7 +79,8 @@ static int64_t read_choice(const char *help, const char *text, char *hint, size_
             return (int64_t)n;
         list[n++] = w;
     }
-    snprintf(hint, size, "%s", sk_nearest(text, list));
+    const char *near = sk_near(text, list);
+    snprintf(hint, size, "%s", near ? near : "");
     return -1;
 }
 
@@ -93,7 +95,11 @@ static bool read_value(const sk_setting_info *info, const char *text, int64_t *o
                 *out = i % 2;
                 return true;
             }
-        snprintf(why, size, "on or off is wanted; did you mean %s?", sk_nearest(text, bool_words));
+        const char *near = sk_near(text, bool_words);
+        if (near)
+            snprintf(why, size, "on or off is wanted; did you mean %s?", near);
+        else
+            snprintf(why, size, "on or off is wanted; yes, no, true, false, 1 and 0 will do too");
         return false;
     }
     if (is(info, "INT") || is(info, "SIZE")) {
@@ -105,9 +111,11 @@ static bool read_value(const sk_setting_info *info, const char *text, int64_t *o
     }
     if (is(info, "CHOICE")) {
         *out = read_choice(info->help, text, hint, sizeof hint);
-        snprintf(why, size, "one of %.*s is wanted; did you mean %s?",
-                 (int)strcspn(info->help, ":"), info->help, *out < 0 ? hint : text);
-        return *out >= 0;
+        if (*out >= 0)
+            return true;
+        snprintf(why, size, "one of %.*s is wanted%s%s%s", (int)strcspn(info->help, ":"),
+                 info->help, *hint ? "; did you mean " : "", hint, *hint ? "?" : "");
+        return false;
     }
     *out = 0; /* TEXT */
     return true;
@@ -135,7 +143,11 @@ static sk_status unknown(const char *name, const char *const *extra, char *err, 
         all[i] = table[i].var;
     for (size_t i = 0; i < n; i++)
         all[SK_NSETTINGS + i] = extra[i];
-    snprintf(err, size, "unknown setting %s; did you mean %s?", name, sk_nearest(name, all));
+    const char *near = sk_near(name, all);
+    if (near)
+        snprintf(err, size, "unknown setting %s; did you mean %s?", name, near);
+    else
+        snprintf(err, size, "unknown setting %s; `skein info` lists them", name);
     free(all);
     return SK_BADARG;
 }

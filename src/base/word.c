@@ -63,16 +63,42 @@ static size_t distance(const char *a, const char *b)
     return last[nb];
 }
 
-const char *sk_nearest(const char *word, const char *const *candidates)
+static const char *nearest(const char *word, const char *const *candidates, size_t *least)
 {
     const char *best = NULL;
-    size_t least = (size_t)-1;
+    *least = (size_t)-1;
     for (; *candidates; candidates++) {
         size_t d = distance(word, *candidates);
-        if (d < least) {
-            least = d;
+        if (d < *least) {
+            *least = d;
             best = *candidates;
         }
     }
     return best;
+}
+
+const char *sk_nearest(const char *word, const char *const *candidates)
+{
+    size_t d;
+    return nearest(word, candidates, &d);
+}
+
+const char *sk_near(const char *word, const char *const *candidates)
+{
+    size_t d, most = (strnlen(word, LONGEST) + 1) / 3;
+    const char *best = nearest(word, candidates, &d);
+    return d <= (most > 1 ? most : 1) ? best : NULL;
+}
+
+const char *sk_suggest(const char *word, const char *const *candidates, char *out, size_t size)
+{
+    const char *near = sk_near(word, candidates);
+    if (near) {
+        snprintf(out, size, "did you mean %s?", near);
+        return out;
+    }
+    int n = snprintf(out, size, "there are");
+    for (int i = 0; candidates[i] && n > 0 && (size_t)n < size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s %s", i ? "," : "", candidates[i]);
+    return out;
 }

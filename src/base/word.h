@@ -4,6 +4,7 @@
 #define SK_WORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct sk_word {
     char text[64]; /* the whole word; a longer one is cut and so matches nothing */
@@ -20,5 +21,12 @@ int sk_word_find(const char *word, const char *const *list);
 /* The candidate (NULL-ended list) nearest to a misspelt word, by edit distance without case; NULL:
  * the list is empty. For "did you mean". */
 const char *sk_nearest(const char *word, const char *const *candidates);
+
+/* The same, but NULL if a third of the word or more would have to change: then nobody means it. */
+const char *sk_near(const char *word, const char *const *candidates);
+
+/* For the end of a message about a wrong word: "did you mean X?" if a candidate is near, else "there
+ * are A, B, C". Returns `out`. */
+const char *sk_suggest(const char *word, const char *const *candidates, char *out, size_t size);
 
 #endif

@@ -32,8 +32,9 @@ static sk_status bad_algo(sk_coll coll, const char *name, char *err, size_t size
     for (const sk_algo *const *a = sk_algos(); *a && n < 63; a++)
         if ((*a)->coll == coll)
             words[n++] = (*a)->name;
-    snprintf(err, size, "%s=%s: no such algorithm; did you mean %s?", coll_vars[coll], name,
-             sk_nearest(name, words));
+    char hint[160];
+    snprintf(err, size, "%s=%s: no such algorithm; %s", coll_vars[coll], name,
+             sk_suggest(name, words, hint, sizeof hint));
     return SK_BADARG;
 }
 

@@ -30,6 +30,8 @@ refuses "report_without_name_is_refused" "file name" run --report= $first_run -n
 refuses "report_in_missing_directory_is_refused" "cannot write the report" \
     run --report=nosuch/r.json $first_run -n 2 $first_app
 refuses "env_that_clears_the_preload_is_refused" "env -i" run $first_run -n 2 env -i $first_app
+refuses "trace_speaks_in_its_own_name" "^skein trace: program ./nosuch not found" \
+    "$skein" trace --lib lib $first_run -n 2 ./nosuch
 refuses "simulator_is_refused" "libskein-smpi.a" run smpirun -np 2 $first_app
 refuses "unknown_launcher_is_refused" "env LD_PRELOAD" run aprun -n 2 $first_app
 printf '#!/bin/sh\nAPP=%s\nmpirun -n 2 $APP\n' $first_app >job.sh
@@ -40,9 +42,9 @@ rm bin/mpirun
 refuses "script_without_launcher_and_mpi_is_refused" "cannot tell which MPI" run bash -c true
 
 if [ "$flavours" = " openmpi mpich" ]; then
-    refuses "mpich_program_under_open_mpi_is_refused" "links MPICH.*launcher is that of Open MPI" \
+    refuses "mpich_program_under_open_mpi_is_refused" "links MPICH \(libmpich.so.12\), but the launcher is that of Open MPI" \
         run mpirun.openmpi -n 2 ./app.mpich
-    refuses "open_mpi_program_under_mpich_is_refused" "links Open MPI.*launcher is that of MPICH" \
+    refuses "open_mpi_program_under_mpich_is_refused" "links Open MPI \(libmpi.so.40\), but the launcher is that of MPICH" \
         run mpiexec.mpich -n 2 ./app.openmpi
     refuses "two_flavours_in_one_job_are_refused" "one job needs one MPI" \
         run srun -n 1 ./app.openmpi : -n 1 ./app.mpich

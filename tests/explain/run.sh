@@ -24,12 +24,26 @@ explain() { "$skein" explain "$@"; }
 
 expect version_is_printed 0 '^skein [0-9]+\.[0-9]+\.[0-9]+$' "$skein" --version
 expect help_lists_the_commands 0 '^  explain ' "$skein" help
+expect version_is_a_command 0 '^skein [0-9]+\.[0-9]+\.[0-9]+$' "$skein" version
+expect version_has_a_short_option 0 '^skein [0-9]+\.[0-9]+\.[0-9]+$' "$skein" -V
+for sub in 'bench match' 'bench neighbor' 'explain neighbor'; do
+    # shellcheck disable=SC2086
+    expect "help_of_${sub/ /_}_is_its_usage" 0 "^Usage: skein $sub" "$skein" help $sub
+done
+expect far_words_are_not_suggested 2 'no command zzzz; there are help, version, run, ' "$skein" zzzz
 expect help_of_a_command_is_its_usage 0 '^Usage: skein explain' "$skein" help explain
 expect no_command_is_wrong 2 '^Usage:' "$skein"
 expect wrong_command_is_answered 2 'no command explian; did you mean explain' "$skein" explian
 
 expect explain_shows_what_renaming_saves 0 'renamed: sequential +1008 +16515072 +8 +131072' \
     explain allreduce --ranks 64 --bytes 1M --algorithm ring --machine 'node:8 core:8 map:rr'
+# Without a machine all ranks are on this node, as a job that runs here finds out, and it says so.
+expect explain_takes_this_machine 0 '^chosen   shm:' explain allreduce --ranks 4 --bytes 1K
+expect explain_says_that_it_takes_this_machine 0 '^machine  all ranks on this node, .*--machine' \
+    explain allreduce --ranks 4 --bytes 1K
+expect explain_takes_an_unknown_machine 0 '^chosen   doubling:' \
+    explain allreduce --ranks 4 --bytes 1K --machine unknown
+expect explain_takes_very_many_ranks 0 '^chosen   ' explain barrier --ranks 1000000
 expect explain_knows_shared_memory 0 '^chosen   shm:' \
     explain allreduce --ranks 8 --bytes 1K --machine 'node:1 core:8'
 expect explain_knows_leaders 0 '^chosen   leaders:' \
@@ -39,14 +53,18 @@ expect info_marks_given_settings 0 '^  \* SKEIN_BCAST_LONG +64K +12K' \
     env SKEIN_BCAST_LONG=64K "$skein" info
 expect info_shows_forced_algorithms 0 '^  \* SKEIN_BCAST +chain +auto' \
     env SKEIN_BCAST=chain "$skein" info
+expect info_suggests_near_words 2 'SKEIN=of: on or off is wanted; did you mean off' \
+    env SKEIN=of "$skein" info
+expect info_lists_the_words_otherwise 2 'SKEIN=maybe: on or off is wanted; yes, no,' \
+    env SKEIN=maybe "$skein" info
 expect info_refuses_unknown_settings 2 'unknown setting SKEIN_BCSAT; did you mean SKEIN_BCAST' \
     env SKEIN_BCSAT=chain "$skein" info
 
-expect explain_says_which 0 '^chosen   scatter-doubling: ' explain bcast --ranks 48 --bytes 64K
+expect explain_says_which 0 '^chosen   scatter-doubling: ' explain bcast --ranks 48 --bytes 64K --machine unknown
 expect explain_says_why 0 '^because  65536 bytes >= 12288 \(SKEIN_BCAST_LONG\) on 48 >= 8 ranks$' \
-    explain bcast --ranks 48 --bytes 64K
+    explain bcast --ranks 48 --bytes 64K --machine unknown
 expect explain_heeds_settings 0 '^chosen   binomial' \
-    env SKEIN_BCAST_LONG=1M "$skein" explain bcast --ranks 48 --bytes 64K
+    env SKEIN_BCAST_LONG=1M "$skein" explain bcast --ranks 48 --bytes 64K --machine unknown
 expect explain_heeds_off 0 '^chosen   the host MPI' \
     env SKEIN=off "$skein" explain bcast --ranks 48 --bytes 64K
 # The phase among leaders is chosen by the same rules and settings.
@@ -56,15 +74,15 @@ expect explain_parts_heed_settings 0 '^parts    allreduce among 4 ranks, rabense
     env SKEIN_ALLREDUCE_LONG=8 "$skein" explain allreduce --ranks 16 --bytes 64 \
     --machine "node:4 core:4"
 # 4.2: recursive doubling takes lg p rounds and sends (p - 1)/p of all bytes.
-expect explain_counts_rounds 0 '^  rounds +4 +4 +4\.0 +4$' explain allgather --ranks 16 --bytes 8
+expect explain_counts_rounds 0 '^  rounds +4 +4 +4\.0 +4$' explain allgather --ranks 16 --bytes 8 --machine unknown
 expect explain_counts_bytes 0 '^  bytes sent +120 +120 +120\.0 +120$' \
-    explain allgather --ranks 16 --bytes 8
+    explain allgather --ranks 16 --bytes 8 --machine unknown
 # 4.1: the root of a tree on 8 ranks sends 3 messages, a leaf none; 7 in all.
 expect explain_counts_over_ranks 0 '^  messages sent +3 +0 +0\.9 +3$' \
-    explain bcast --ranks 8 --bytes 8 --root 5 --rank 5
-expect explain_compares 0 '^  ring +94 +94 ' explain allreduce --ranks 48 --bytes 64K
+    explain bcast --ranks 8 --bytes 8 --machine unknown --root 5 --rank 5
+expect explain_compares 0 '^  ring +94 +94 ' explain allreduce --ranks 48 --bytes 64K --machine unknown
 expect explain_takes_another 0 '^because  asked for$' \
-    explain allreduce --ranks 48 --bytes 64K --algorithm ring
+    explain allreduce --ranks 48 --bytes 64K --machine unknown --algorithm ring
 expect explain_prints_the_schedule 0 '^schedule of rank 2, ' \
     explain allgather --ranks 5 --bytes 8 --rank 2 --print
 expect explain_knows_what_does_not_fit 1 'ring does not fit this call' \

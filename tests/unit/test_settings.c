@@ -114,12 +114,16 @@ static void wrong_names_are_answered_with_the_nearest(void **state)
     refuses("SKEIN_REPROT=1", "unknown setting SKEIN_REPROT; did you mean SKEIN_REPORT?");
     refuses("SKEIN_ALREDUCE=1", "unknown setting SKEIN_ALREDUCE; did you mean SKEIN_ALLREDUCE?");
     refuses("SKEIN_=1", "unknown setting SKEIN_; did you mean SKEIN?");
+    refuses("SKEIN_QUXFOO=1", "unknown setting SKEIN_QUXFOO; `skein info` lists them");
 }
 
 static void wrong_values_are_answered_with_a_right_one(void **state)
 {
     (void)state;
     refuses("SKEIN=of", "SKEIN=of: on or off is wanted; did you mean off?");
+    refuses("SKEIN=maybe",
+            "SKEIN=maybe: on or off is wanted; yes, no, true, false, 1 and 0 will do too");
+    refuses("SKEIN_WAIT=never", "SKEIN_WAIT=never: one of auto|spin|yield|mixed|sleep is wanted");
     refuses("SKEIN_WAIT=yeld",
             "SKEIN_WAIT=yeld: one of auto|spin|yield|mixed|sleep is wanted; did you mean yield?");
     refuses("SKEIN_CACHE=many", "SKEIN_CACHE=many: a whole number is wanted, as in "
@@ -237,6 +241,17 @@ static void nearest_counts_a_swap_as_one_slip(void **state)
     assert_null(sk_nearest("x", none));
 }
 
+static void suggestions_are_near_or_all(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"from", "four", NULL};
+    char out[64];
+    assert_string_equal(sk_near("frmo", words), "from");
+    assert_null(sk_near("maybe", words));
+    assert_string_equal(sk_suggest("fuor", words, out, sizeof out), "did you mean four?");
+    assert_string_equal(sk_suggest("maybe", words, out, sizeof out), "there are from, four");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +268,7 @@ int main(void)
         cmocka_unit_test(names_that_only_start_alike_are_ignored),
         cmocka_unit_test(numbers_are_read_to_their_end),
         cmocka_unit_test(nearest_counts_a_swap_as_one_slip),
+        cmocka_unit_test(suggestions_are_near_or_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,7 +254,10 @@ int sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options 
 {
     bool neighbor = argc > 1 && strcmp(argv[1], "neighbor") == 0;
     *out = defaults(a, neighbor);
-    int status = sk_cli_parse(&cli, out, argc - neighbor, argv + neighbor, NULL);
+    sk_cli mine = cli;
+    if (neighbor)
+        mine.command = "skein bench neighbor";
+    int status = sk_cli_parse(&mine, out, argc - neighbor, argv + neighbor, NULL);
     if (status == SK_CLI_OK && !check_options(a, out))
         status = SK_CLI_WRONG;
     return status;

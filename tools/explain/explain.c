@@ -19,6 +19,7 @@
 
 enum {
     MAX_RANKS = 1000000,
+    MAX_CORES = 1 << 16,       /* of a socket, as a machine is written */
     MAX_RANKS_OFF_NODE = 4096, /* all ranks are counted, and most have O(p) steps */
     MAX_PARTS = 8,             /* shown */
     MAX_STEPS = 1 << 22,       /* counted for one algorithm */
@@ -36,6 +37,7 @@ typedef struct explanation {
     const sk_callspec_args *args;
     sk_select *select;
     sk_machine *machine; /* NULL: not known */
+    bool assumed;        /* nobody named a machine: all ranks are on this node */
     sk_renames renames;
     sk_choice choice;
     const sk_rename *rename; /* of the chosen algorithm; NULL: none */
@@ -67,7 +69,10 @@ static const struct argp_option options[] = {
     {"ordered", ORDERED, NULL, 0, "the operation does not commute", 0},
     {"algorithm", ALGORITHM, "NAME", 0, "show this one instead of the one chosen", 0},
     {"machine", MACHINE, "TEXT", 0,
-     "such as \"node:8 core:8 map:rr\": show what is sent between nodes", 0},
+     "such as \"node:8 core:8 map:rr\": show what is sent between nodes; unknown: as before the "
+     "ranks "
+     "know where they are (default: all ranks on this node)",
+     0},
     {"print", PRINT, NULL, 0, "print the schedule of the rank", 0},
     {0}};
 
@@ -151,8 +156,9 @@ static bool find_algo(explanation *x)
             names[n++] = (*a)->name;
     if (n == 0)
         return sk_cli_error(&cli, "%s has no algorithm %s", coll, x->algo_name);
-    return sk_cli_error(&cli, "%s has no algorithm %s; did you mean %s?", coll, x->algo_name,
-                        sk_nearest(x->algo_name, names));
+    char hint[256];
+    return sk_cli_error(&cli, "%s has no algorithm %s; %s", coll, x->algo_name,
+                        sk_suggest(x->algo_name, names, hint, sizeof hint));
 }
 
 static bool set_size(explanation *x)
@@ -465,11 +471,16 @@ static sk_status print_all(const explanation *x)
            choice->algo ? ": " : "",
            choice->algo && choice->algo->about ? choice->algo->about : "");
     printf("because  %s\n", choice->why);
+    if (x->assumed)
+        printf("machine  all ranks on this node, as `skein run` finds them here; --machine names "
+               "another\n");
+    else if (!x->machine)
+        printf("machine  unknown, as in the first calls on a communicator (SKEIN_FIND)\n");
     if (choice->algo)
         st = print_parts(x);
     if (st == SK_OK && choice->algo)
         st = print_chosen(x);
-    if (st == SK_OK && choice->algo && x->machine)
+    if (st == SK_OK && choice->algo && x->machine && !x->assumed)
         st = print_machine(x);
     if (st != SK_OK)
         return st;
@@ -484,16 +495,23 @@ static sk_status print_all(const explanation *x)
     return st;
 }
 
-/* The machine of --machine or of the settings; without both it is not known. */
+/* The machine of --machine or of the settings; without both this one, as a node for all ranks. */
 static bool read_machine(explanation *x)
 {
-    char err[256];
+    char err[256], here[64];
     const sk_settings *set = sk_select_settings(x->select);
     const char *text = x->machine_text;
     if (!text)
         text = sk_settings_text(set, SK_SET_MACHINE);
-    if (!*text && !x->machine_text)
+    if (strcmp(text, "unknown") == 0)
         return true;
+    x->assumed = !*text && !x->machine_text;
+    if (x->assumed) {
+        int sockets = (x->spec.nranks - 1) / MAX_CORES + 1;
+        snprintf(here, sizeof here, "node:1 socket:%d core:%d", sockets,
+                 (x->spec.nranks - 1) / sockets + 1);
+        text = here;
+    }
     if (sk_machine_parse(text, x->spec.nranks, &x->machine, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err);
     x->spec.machine = x->machine;

@@ -1,5 +1,6 @@
 /* plan.c: find the launcher and the programs of a command, check that they can run under Skein, and
  * write the new command line. Each refusal is one message that says what to do. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,21 @@ int sk_refuse(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("skein run: ", stderr);
+    fprintf(stderr, "%s: ", program_invocation_name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
     return SK_RUN_REFUSED;
+}
+
+void sk_run_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: note: ", program_invocation_name);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
 }
 
 /* The program: does it use an MPI, and which one? */
@@ -33,9 +44,8 @@ static int guess(const char *name, sk_flavour launcher, sk_flavour *mpi)
     if (*mpi == SK_MPI_NONE)
         return sk_refuse("cannot tell which MPI %s uses; say it with --mpi=openmpi or --mpi=mpich",
                          name);
-    fprintf(stderr,
-            "skein run: note: cannot see which MPI %s uses, taking %s (--mpi changes that)\n", name,
-            sk_flavour_title(*mpi));
+    sk_run_note("cannot see which MPI %s uses, taking %s (--mpi changes that)", name,
+                sk_flavour_title(*mpi));
     return SK_RUN_OK;
 }
 
@@ -224,7 +234,7 @@ static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, co
     if (!sk_match_provider_find(a, mpi, from, o->lib, f, &why)) {
         if (o->trace)
             return sk_refuse("nothing to record without the provider: %s", why);
-        fprintf(stderr, "skein run: note: running without --match: %s\n", why);
+        sk_run_note("running without --match: %s", why);
         return SK_RUN_OK;
     }
     int status = check_parameters(a, l);

@@ -224,8 +224,11 @@ static bool look_file(program_look *l, const char *path, int depth)
     if (!sk_elf_is(path))
         return look_script(l, path, depth);
     sk_status st = sk_elf_read(l->arena, path, &e, err, sizeof err);
-    if (st == SK_OK && decide(l, sk_mpi_of(l->arena, e, &soname), e, soname))
-        return true;
+    if (st == SK_OK) {
+        sk_flavour mpi = sk_mpi_of(l->arena, e, &soname); /* before soname is read */
+        if (decide(l, mpi, e, soname))
+            return true;
+    }
     if (depth == 0 && st != SK_OK) {
         l->out->verdict = SK_PROGRAM_DAMAGED;
         memcpy(l->out->err, err, sizeof err);

@@ -100,8 +100,8 @@ static int check_engine_name(const char *name)
     }
     if (!*name)
         return SK_RUN_OK;
-    return sk_refuse("no matching engine %s; did you mean %s? `skein info` lists them", name,
-                     sk_nearest(name, names));
+    char hint[256];
+    return sk_refuse("no matching engine %s; %s", name, sk_suggest(name, names, hint, sizeof hint));
 }
 
 /* With --match, checks the engine, also one that only the environment names. */
@@ -179,6 +179,7 @@ int sk_cmd_run(int argc, char **argv)
 {
     sk_run_options o = {.arena = sk_arena_new()};
     int first;
+    program_invocation_name = (char *)cli.command;
     if (!o.arena) {
         fputs("skein: out of memory\n", stderr);
         return 1;
