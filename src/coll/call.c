@@ -194,3 +194,36 @@ int64_t sk_call_bytes(const sk_call *c)
         return sk_call_elems(c) * c->types[c->send.type].size;
     }
 }
+
+static int64_t largest_block(const sk_call *c, sk_buf side)
+{
+    bool many = has_blocks(c->coll, side) || (sk_coll_neighbor(c->coll) && side == SK_RECV) ||
+                c->coll == SK_NEIGHBOR_ALLTOALLV || c->coll == SK_NEIGHBOR_ALLTOALLW;
+    int n = many ? sk_call_nblocks(c, side) : 1;
+    int64_t most = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t len = side == SK_SEND ? sk_send_block(c, i).len : sk_recv_block(c, i).len;
+        most = len > most ? len : most;
+    }
+    return most;
+}
+
+int64_t sk_call_size(const sk_call *c)
+{
+    switch (c->coll) {
+    case SK_SCATTERV:
+        return largest_block(c, c->rank == c->root ? SK_SEND : SK_RECV);
+    case SK_GATHERV:
+        return largest_block(c, c->rank == c->root ? SK_RECV : SK_SEND);
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+    case SK_NEIGHBOR_ALLGATHERV:
+    case SK_NEIGHBOR_ALLTOALLV:
+    case SK_NEIGHBOR_ALLTOALLW: {
+        int64_t send = largest_block(c, SK_SEND), recv = largest_block(c, SK_RECV);
+        return send > recv ? send : recv;
+    }
+    default:
+        return sk_call_bytes(c);
+    }
+}

@@ -125,4 +125,8 @@ bool sk_call_whole(const sk_call *c);
 /* Bytes by which an algorithm is chosen: equal on every rank. Meaning: see colls.def. */
 int64_t sk_call_bytes(const sk_call *c);
 
+/* Bytes for the report. Where only some ranks know the counts: the largest block that this rank sends
+ * or receives. Otherwise sk_call_bytes. */
+int64_t sk_call_size(const sk_call *c);
+
 #endif

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NCLASSES = 8 };
+enum { NCLASSES = SK_NSIZES, UNKNOWN = NCLASSES - 1 };
 
 static const struct {
     int64_t most; /* bytes */
     const char *label;
 } size_class[NCLASSES] = {
-    {0, "0 B"},          {64, "<= 64 B"},       {512, "<= 512 B"},    {4096, "<= 4 KB"},
-    {32768, "<= 32 KB"}, {262144, "<= 256 KB"}, {2097152, "<= 2 MB"}, {INT64_MAX, "> 2 MB"},
+    {0, "0 B"},           {64, "<= 64 B"},       {512, "<= 512 B"},
+    {4096, "<= 4 KB"},    {32768, "<= 32 KB"},   {262144, "<= 256 KB"},
+    {2097152, "<= 2 MB"}, {INT64_MAX, "> 2 MB"}, [UNKNOWN] = {INT64_MAX, "unknown"},
 };
 
 static const char *const reason_text[SK_NHOST_REASONS] = {
@@ -25,7 +26,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_EARLY] = "nonblocking, before any blocking one",
 };
 
-/* Cells: calls and nanoseconds of every (algorithm, class), calls of every (collective, reason),
+/* Cells: calls and nanoseconds of every (algorithm, class) and every (collective, reason, class),
  * then plans built and evicted, then what set-ups of neighbourhoods did, then what left the node.
  */
 struct sk_report {
@@ -40,14 +41,14 @@ static int served_at(int algo, int cls)
     return 2 * (algo * NCLASSES + cls);
 }
 
-static int host_at(const sk_report *r, int coll, int reason)
+static int host_at(const sk_report *r, int coll, int reason, int cls)
 {
-    return served_at(r->nalgos, 0) + coll * SK_NHOST_REASONS + reason;
+    return served_at(r->nalgos, 0) + 2 * ((coll * SK_NHOST_REASONS + reason) * NCLASSES + cls);
 }
 
 static int plans_at(const sk_report *r)
 {
-    return host_at(r, SK_NCOLLS, 0);
+    return host_at(r, SK_NCOLLS, 0, 0);
 }
 
 enum { SETUPS, SETUP_NS, SETUP_MESSAGES, SETUP_SAVED, SETUP_BREAKEVEN, NSETUP };
@@ -96,17 +97,23 @@ static int64_t get(const sk_report *r, int at)
     return atomic_load_explicit(&r->cell[at], memory_order_relaxed);
 }
 
-sk_report_counter *sk_report_counter_of(sk_report *r, int algo, int64_t bytes)
+static int class_of(int64_t bytes)
 {
-    int cls = 0;
+    int cls = bytes < 0 ? UNKNOWN : 0;
     while (bytes > size_class[cls].most)
         cls++;
-    return (sk_report_counter *)&r->cell[served_at(algo, cls)];
+    return cls;
 }
 
-void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why)
+sk_report_counter *sk_report_counter_of(sk_report *r, int algo, int64_t bytes)
 {
-    add(r, host_at(r, (int)coll, (int)why), 1);
+    return (sk_report_counter *)&r->cell[served_at(algo, class_of(bytes))];
+}
+
+sk_report_counter *sk_report_host_counter(sk_report *r, sk_coll coll, sk_host_reason why,
+                                          int64_t bytes)
+{
+    return (sk_report_counter *)&r->cell[host_at(r, (int)coll, (int)why, class_of(bytes))];
 }
 
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted)
@@ -146,7 +153,7 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value)
         for (int i = 0; i < served_at(r->nalgos, 0); i += 2)
             sum += get(r, i);
     else if (strcmp(name, "host") == 0)
-        for (int i = host_at(r, 0, 0); i < plans_at(r); i++)
+        for (int i = host_at(r, 0, 0, 0); i < plans_at(r); i += 2)
             sum += get(r, i);
     else if (strcmp(name, "plans_built") == 0)
         sum = get(r, plans_at(r));
@@ -183,48 +190,88 @@ void sk_report_write(sk_report *r, const int64_t *cells)
         atomic_store_explicit(&r->cell[i], cells[i], memory_order_relaxed);
 }
 
-/* One visit per cell that was used, in the order of collectives. `algo` is NULL for the host's. */
-typedef void visit_fn(void *state, const char *coll, const char *size, const char *algo,
-                      const char *reason, int64_t calls, double seconds);
+/* A row for each pair of cells that was used, in the order of collectives. */
+typedef struct report_row {
+    const char *coll, *size;
+    const char *algo;   /* NULL: the host served the calls */
+    const char *reason; /* then */
+    int64_t calls;
+    double seconds;
+} report_row;
+
+typedef void visit_fn(void *state, const report_row *row);
+
+static void visit_cells(const sk_report *r, int at, report_row row, visit_fn *fn, void *state)
+{
+    row.calls = get(r, at);
+    row.seconds = 1e-9 * (double)get(r, at + 1);
+    if (row.calls > 0)
+        fn(state, &row);
+}
 
 static void visit(const sk_report *r, visit_fn *fn, void *state)
 {
     for (int coll = 0; coll < SK_NCOLLS; coll++) {
-        const char *name = sk_coll_name((sk_coll)coll);
+        report_row row = {.coll = sk_coll_name((sk_coll)coll)};
         for (int cls = 0; cls < NCLASSES; cls++)
             for (int a = 0; a < r->nalgos; a++) {
-                int64_t calls = get(r, served_at(a, cls));
-                if ((int)sk_algos()[a]->coll == coll && calls > 0)
-                    fn(state, name, size_class[cls].label, sk_algos()[a]->name, NULL, calls,
-                       1e-9 * (double)get(r, served_at(a, cls) + 1));
+                row.size = size_class[cls].label;
+                row.algo = sk_algos()[a]->name;
+                if ((int)sk_algos()[a]->coll == coll)
+                    visit_cells(r, served_at(a, cls), row, fn, state);
             }
-        for (int why = 0; why < SK_NHOST_REASONS; why++) {
-            int64_t calls = get(r, host_at(r, coll, why));
-            if (calls > 0)
-                fn(state, name, NULL, NULL, reason_text[why], calls, 0);
-        }
+        row.algo = NULL;
+        for (int why = 0; why < SK_NHOST_REASONS; why++)
+            for (int cls = 0; cls < NCLASSES; cls++) {
+                row.size = size_class[cls].label;
+                row.reason = reason_text[why];
+                visit_cells(r, host_at(r, coll, why, cls), row, fn, state);
+            }
     }
 }
 
-static void table_row(void *out, const char *coll, const char *size, const char *algo,
-                      const char *reason, int64_t calls, double seconds)
+static void table_row(void *out, const report_row *row)
 {
-    if (algo)
-        fprintf(out, "skein: %-20s %-10s %-18s %12" PRId64 " %12.3f\n", coll, size, algo, calls,
-                seconds * 1e3);
-    else
-        fprintf(out, "skein: %-20s %-10s %-18s %12" PRId64 "   host MPI: %s\n", coll, "", "-",
-                calls, reason);
+    fprintf(out, "skein: %-20s %-10s %-18s %12" PRId64 " %12.3f%s%s\n", row->coll, row->size,
+            row->algo ? row->algo : "-", row->calls, row->seconds * 1e3,
+            row->algo ? "" : "   host MPI: ", row->algo ? "" : row->reason);
 }
 
-void sk_report_table(const sk_report *r, int nranks, FILE *out)
+/* A cache in which nothing would have been evicted: the next power of two is easy to remember. */
+static int64_t cache_for(int64_t built)
 {
-    fprintf(out, "skein: report, %d ranks (calls and time: largest over ranks)\n", nranks);
+    int64_t n = 128;
+    while (n < built)
+        n *= 2;
+    return n;
+}
+
+static void table_plans(const sk_report *r, FILE *out)
+{
+    int64_t built = get(r, plans_at(r)), evicted = get(r, plans_at(r) + 1);
+    fprintf(out, "skein: plans built %" PRId64 ", evicted %" PRId64, built, evicted);
+    if (evicted)
+        fprintf(out, "; SKEIN_CACHE=%" PRId64 " would keep all of them", cache_for(built));
+    fputc('\n', out);
+}
+
+static void table_head(const sk_report_scope *of, FILE *out)
+{
+    if (!of->end)
+        fprintf(out, "skein: report, %d ranks (calls and time: largest over ranks)\n", of->nranks);
+    else if (!of->counted)
+        fprintf(out, "skein: report without counts: %s\n", of->end);
+    else
+        fprintf(out, "skein: report of %d of %d ranks: %s\n", of->counted, of->nranks, of->end);
+}
+
+void sk_report_table(const sk_report *r, const sk_report_scope *of, FILE *out)
+{
+    table_head(of, out);
     fprintf(out, "skein: %-20s %-10s %-18s %12s %12s\n", "collective", "size", "algorithm", "calls",
             "time ms");
     visit(r, table_row, out);
-    fprintf(out, "skein: plans built %" PRId64 ", evicted %" PRId64 "\n", get(r, plans_at(r)),
-            get(r, plans_at(r) + 1));
+    table_plans(r, out);
     if (get(r, off_node_at(r)))
         fprintf(out,
                 "skein: sent to other nodes by the busiest rank: %" PRId64 " messages, %" PRId64
@@ -241,30 +288,49 @@ void sk_report_table(const sk_report *r, int nranks, FILE *out)
                 get(r, at + SETUP_BREAKEVEN));
 }
 
-struct json {
+typedef struct json_state {
     FILE *out;
     bool more;
-};
+} json_state;
 
-static void json_row(void *state, const char *coll, const char *size, const char *algo,
-                     const char *reason, int64_t calls, double seconds)
+/* A string of JSON, or null. Control characters are left out. */
+static void json_text(FILE *out, const char *name, const char *text)
 {
-    struct json *j = state;
-    fprintf(j->out, "%s\n    {\"collective\": \"%s\", ", j->more ? "," : "", coll);
-    if (algo)
-        fprintf(j->out,
-                "\"size\": \"%s\", \"algorithm\": \"%s\", \"calls\": %" PRId64
-                ", \"seconds\": %.9f}",
-                size, algo, calls, seconds);
-    else
-        fprintf(j->out, "\"host\": \"%s\", \"calls\": %" PRId64 "}", reason, calls);
+    fprintf(out, "\"%s\": ", name);
+    if (!text) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text >= ' ')
+            fputc(*text, out);
+    fputc('"', out);
+}
+
+static void json_row(void *state, const report_row *row)
+{
+    json_state *j = state;
+    fprintf(j->out, "%s\n    {", j->more ? "," : "");
+    json_text(j->out, "collective", row->coll);
+    fputs(", ", j->out);
+    json_text(j->out, "size", row->size);
+    fputs(", ", j->out);
+    json_text(j->out, "algorithm", row->algo);
+    fputs(", ", j->out);
+    json_text(j->out, "host", row->algo ? NULL : row->reason);
+    fprintf(j->out, ", \"calls\": %" PRId64 ", \"seconds\": %.9f}", row->calls, row->seconds);
     j->more = true;
 }
 
-void sk_report_json(const sk_report *r, int nranks, FILE *out)
+void sk_report_json(const sk_report *r, const sk_report_scope *of, FILE *out)
 {
-    struct json j = {.out = out};
-    fprintf(out, "{\n  \"ranks\": %d,\n  \"rows\": [", nranks);
+    json_state j = {.out = out};
+    fprintf(out, "{\n  \"ranks\": %d,\n  \"counted\": %d,\n  ", of->nranks, of->counted);
+    json_text(out, "end", of->end ? of->end : "MPI_Finalize");
+    fputs(",\n  \"rows\": [", out);
     visit(r, json_row, &j);
     fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64,
             get(r, plans_at(r)), get(r, plans_at(r) + 1));
@@ -277,4 +343,16 @@ void sk_report_json(const sk_report *r, int nranks, FILE *out)
         ",\n  \"messages_saved_per_call\": %" PRId64 ",\n  \"breakeven_calls\": %" PRId64 "\n}\n",
         get(r, at + SETUPS), 1e-9 * (double)get(r, at + SETUP_NS), get(r, at + SETUP_MESSAGES),
         get(r, at + SETUP_SAVED), get(r, at + SETUP_BREAKEVEN));
+}
+
+sk_status sk_report_save(const sk_report *r, const sk_report_scope *of, const char *where)
+{
+    bool table = strcmp(where, "1") == 0;
+    FILE *out = table ? NULL : fopen(where, "we");
+    if (!out) {
+        sk_report_table(r, of, stderr);
+        return table ? SK_OK : SK_BADARG;
+    }
+    sk_report_json(r, of, out);
+    return fclose(out) == 0 ? SK_OK : SK_BADARG;
 }

@@ -39,7 +39,13 @@ static inline void sk_report_counter_add(sk_report_counter *t, double seconds)
         atomic_fetch_add_explicit(&t->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
 }
 
-void sk_report_host(sk_report *r, sk_coll coll, sk_host_reason why);
+/* Calls that the host served, with so many bytes, or a few more or less; -1: not known. */
+sk_report_counter *sk_report_host_counter(sk_report *r, sk_coll coll, sk_host_reason why,
+                                          int64_t bytes);
+
+/* The counters of size 0 by hand, where instructions count: of collective and reason, at the index
+ * (coll * SK_NHOST_REASONS + why) * SK_NSIZES behind the first one. */
+enum { SK_NSIZES = 9 };
 void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 
 /* What a call sent to other nodes, once these are known; packets count as messages only. */
@@ -60,7 +66,18 @@ int sk_report_ncells(const sk_report *r);
 void sk_report_read(const sk_report *r, int64_t *cells);
 void sk_report_write(sk_report *r, const int64_t *cells);
 
-void sk_report_table(const sk_report *r, int nranks, FILE *out);
-void sk_report_json(const sk_report *r, int nranks, FILE *out);
+/* What the counts are of. */
+typedef struct sk_report_scope {
+    int nranks;      /* of the job; 0: not known */
+    int counted;     /* ranks whose counts these are */
+    const char *end; /* how the job ended; NULL: by MPI_Finalize, and all ranks are counted */
+} sk_report_scope;
+
+/* To a file as JSON, or as a table on standard error: that is "1", and what happens, with SK_BADARG,
+ * if the file cannot be written. */
+sk_status sk_report_save(const sk_report *r, const sk_report_scope *of, const char *where);
+
+void sk_report_table(const sk_report *r, const sk_report_scope *of, FILE *out);
+void sk_report_json(const sk_report *r, const sk_report_scope *of, FILE *out);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct sk_plan {
     int algo_index;      /* in the table */
     sk_sched *sched;     /* NULL when algo is */
     int64_t bytes;       /* sk_call_bytes of the call */
+    int64_t size;        /* sk_call_size of the call */
     uint32_t signature;  /* hash of what all ranks must agree on */
     sk_off_node off;     /* what this rank sends to other nodes, when these are known */
     bool plain;          /* neighbours: one message per edge, as any MPI does it */

@@ -115,6 +115,29 @@ static void bytes_come_from_the_side_that_counts(void **state)
     assert_int_equal(sk_call_bytes(&c), 0);
 }
 
+/* Elements of six bytes. Rank 1 of three sees one block of gatherv and scatterv, the root all. */
+static void sizes_are_those_of_the_largest_block(void **state)
+{
+    (void)state;
+    sk_call c = call_of(SK_ALLTOALLV);
+    c.send.counts = c.recv.counts = counts;
+    c.send.offs = c.recv.offs = offs;
+    assert_int_equal(sk_call_bytes(&c), 0);
+    assert_int_equal(sk_call_size(&c), 18);
+    c = call_of(SK_GATHERV);
+    assert_int_equal(sk_call_size(&c), 12);
+    c.root = 1;
+    c.recv.counts = counts;
+    assert_int_equal(sk_call_size(&c), 18);
+    c = call_of(SK_SCATTERV);
+    assert_int_equal(sk_call_size(&c), 12);
+    c.root = 1;
+    c.send.counts = counts;
+    assert_int_equal(sk_call_size(&c), 18);
+    c = call_of(SK_ALLREDUCE);
+    assert_int_equal(sk_call_size(&c), sk_call_bytes(&c));
+}
+
 static void collectives_are_found_by_name(void **state)
 {
     (void)state;
@@ -167,6 +190,7 @@ int main(void)
         cmocka_unit_test(in_place_scatter_leaves_the_block_in_the_send_buffer),
         cmocka_unit_test(reduce_scatter_sums_blocks_and_returns_one),
         cmocka_unit_test(bytes_come_from_the_side_that_counts),
+        cmocka_unit_test(sizes_are_those_of_the_largest_block),
         cmocka_unit_test(collectives_are_found_by_name),
         cmocka_unit_test(algorithms_are_found_by_name_and_have_one),
         cmocka_unit_test(a_failed_build_gives_no_schedule),

@@ -27,9 +27,6 @@ bool sk_run_take(void *ctx, int key, const char *value);
  * returns SK_RUN_REFUSED. */
 int sk_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints a message that stops nothing. */
-void sk_run_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* The absolute name of a file that is to be written. Refuses one that cannot be: `what` it is. */
 int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out);
 

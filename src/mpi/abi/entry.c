@@ -2,9 +2,9 @@
  * persistent, each also with large counts where the host has them. */
 #include <stdatomic.h>
 
+#include "mpi/dispatch/count.h"
 #include "mpi/dispatch/dispatch.h"
 #include "mpi/state/host.h"
-#include "mpi/transport/hint.h"
 #include "skein.h"
 
 /* One entry point. `host` is the call to make when Skein does not serve it. */
@@ -13,7 +13,7 @@
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
-        return sk_dispatch(&a, form, request, &rc) ? rc : sk_hint_over(host);                      \
+        return sk_dispatch(&a, form, request, &rc) ? rc : sk_count_over(host);                      \
     }
 
 #define COUNT  int

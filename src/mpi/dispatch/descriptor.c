@@ -13,7 +13,7 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
                          .packets = (size_t)sk_run_packet_bytes(plan->sched),
                          .sched = v,
                          .counter =
-                             sk_report_counter_of(sk_proc.report, plan->algo_index, plan->bytes),
+                             sk_report_counter_of(sk_proc.report, plan->algo_index, plan->size),
                          .wire = {.base.ops = &sk_mpi_wire_ops,
                                   .comm = MPI_COMM_NULL,
                                   .op = op,

@@ -10,6 +10,7 @@
 
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
+#include "mpi/dispatch/count.h"
 #include "mpi/dispatch/discovery.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
@@ -22,11 +23,11 @@ __attribute__((noinline)) static void advise(const sk_args *a, const sk_comm *c)
     sk_hint_advise(sk_hint_of(a->coll, most, c ? c->nranks : 0, sk_process_call()));
 }
 
-static bool to_host(const sk_args *a, const sk_comm *c, sk_host_reason why)
+static bool to_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 {
     if (sk_hint_wanted())
         advise(a, c);
-    sk_report_host(sk_proc.report, a->coll, why);
+    sk_count_host(a, c, why);
     return false;
 }
 

@@ -193,7 +193,7 @@ static void complete(sk_op *op)
 {
     if (sk_proc.report && op->plan)
         sk_count_served(op->plan,
-                        sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->bytes),
+                        sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->size),
                         op->since);
     sk_host.Grequest_complete(op->work);
     if (!op->persistent) {

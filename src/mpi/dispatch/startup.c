@@ -82,6 +82,7 @@ static int start_locked(void)
     sk_proc.report = sk_report_new();
     if (!sk_proc.report)
         refuse("out of memory");
+    sk_proc.host_counters = sk_report_host_counter(sk_proc.report, SK_BARRIER, SK_HOST_OFF, 0);
     read_settings(set);
     sk_request_start();
     sk_host.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
@@ -134,18 +135,9 @@ static void print_report(void)
     if (rank != 0)
         return;
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
-    if (strcmp(where, "1") == 0) {
-        sk_report_table(sk_proc.report, nranks, stderr);
-        return;
-    }
-    FILE *out = fopen(where, "w");
-    if (!out) {
-        fprintf(stderr, "skein: cannot write the report to %s; here it is\n", where);
-        sk_report_table(sk_proc.report, nranks, stderr);
-        return;
-    }
-    sk_report_json(sk_proc.report, nranks, out);
-    fclose(out);
+    const sk_report_scope all = {.nranks = nranks, .counted = nranks};
+    if (sk_report_save(sk_proc.report, &all, where) != SK_OK)
+        fprintf(stderr, "skein: cannot write the report to %s; it is printed instead\n", where);
 }
 
 void sk_process_end(void)

@@ -44,6 +44,7 @@ typedef struct sk_process {
 
     sk_select *select;
     sk_report *report;
+    sk_report_counter *host_counters; /* the first of them: see count.h */
     int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
 #if !SK_HAVE_GRAPHS
     int topo_key; /* attribute of the topologies that Skein supplies: see own_graph.h */

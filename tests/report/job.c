@@ -1,0 +1,94 @@
+/* job.c MODE: a job whose report is looked at. Modes are in the table at the end. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MB = 1 << 20, CALLS = 10 };
+
+static int rank, nranks;
+
+static void allreduces(int n)
+{
+    double x = 1, y;
+    for (int i = 0; i < n; i++)
+        MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void v_forms(void)
+{
+    int *counts = calloc((size_t)nranks * 2, sizeof *counts), *displs = counts + nranks;
+    char *from = calloc((size_t)nranks, MB), *to = calloc((size_t)nranks, MB);
+    for (int i = 0; i < nranks; i++) {
+        counts[i] = MB;
+        displs[i] = i * MB;
+    }
+    MPI_Alltoallv(from, counts, displs, MPI_CHAR, to, counts, displs, MPI_CHAR, MPI_COMM_WORLD);
+    MPI_Gatherv(from, MB, MPI_CHAR, to, counts, displs, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Scatterv(from, counts, displs, MPI_CHAR, to, MB, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Allgatherv(from, MB, MPI_CHAR, to, counts, displs, MPI_CHAR, MPI_COMM_WORLD);
+    free(counts);
+    free(from);
+    free(to);
+}
+
+static void many_sizes(void)
+{
+    char x[500];
+    memset(x, 0, sizeof x);
+    for (int i = 1; i <= 300; i++)
+        MPI_Bcast(x, i, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static void wait_for_signal(void)
+{
+    allreduces(CALLS);
+    if (rank == 0) {
+        puts("waiting");
+        fflush(stdout);
+    }
+    for (;;)
+        pause();
+}
+
+static void handler(int sig)
+{
+    (void)sig;
+    static const char text[] = "the handler of the program ran\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(9);
+    _exit(7);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (!strcmp(mode, "no-mpi"))
+        return 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    if (!strcmp(mode, "sizes"))
+        v_forms();
+    else if (!strcmp(mode, "many"))
+        many_sizes();
+    else if (!strcmp(mode, "wait"))
+        wait_for_signal();
+    else if (!strcmp(mode, "handle")) {
+        signal(SIGTERM, handler);
+        wait_for_signal();
+    } else if (strcmp(mode, "idle") != 0)
+        allreduces(CALLS);
+    if (!strcmp(mode, "abort") && rank == nranks - 1)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    if (!strcmp(mode, "abort"))
+        pause();
+    if (!strcmp(mode, "exit"))
+        exit(0);
+    if (!strcmp(mode, "kill") && rank == 0)
+        raise(SIGKILL);
+    MPI_Finalize();
+    return 0;
+}
