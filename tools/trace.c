@@ -1,16 +1,12 @@
 /* trace.c: `skein trace`: run a job and record the receives and arrivals of its processes.
  *
- * It is a run with --match and SKEIN_TRACE. This process stays to list the files that were written.
- * It passes signals on to the launcher and ends with its exit status. */
+ * It is a run with --match and SKEIN_TRACE that lists the files at the end. */
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "match/trace.h"
@@ -82,65 +78,17 @@ static void print_files(sk_arena *a, const char *file)
     fprintf(stderr, "play them again: skein bench match --trace %s.*\n", file);
 }
 
-static pid_t start(char *const *words, const sigset_t *before)
-{
-    pid_t pid = fork();
-    if (pid != 0)
-        return pid;
-    sigprocmask(SIG_SETMASK, before, NULL);
-    execvp(words[0], words);
-    int e = errno;
-    fprintf(stderr, "skein trace: cannot run %s: %s\n", words[0], strerror(e));
-    _exit(e == ENOENT ? 127 : 126);
-}
-
-/* Waits until the launcher ends. A signal from the terminal reaches the launcher by itself; one
- * that was sent to this process alone is passed on. */
-static int wait_for(pid_t pid, const sigset_t *signals)
-{
-    siginfo_t info;
-    int status;
-    while (waitpid(pid, &status, WNOHANG) == 0)
-        if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD && info.si_code == SI_USER)
-            kill(pid, info.si_signo);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static int run(char *const *words)
-{
-    sigset_t signals, before;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
-    sigaddset(&signals, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &signals, &before);
-    pid_t pid = start(words, &before);
-    if (pid < 0) {
-        fprintf(stderr, "skein trace: %s\n", strerror(errno));
-        return 1;
-    }
-    return wait_for(pid, &signals);
-}
-
 static int trace(const sk_run_options *given, char **words, int n)
 {
     sk_run_options o = *given;
-    sk_strlist command = sk_strlist_new(o.arena);
+    sk_job_end end = {0};
     int status = sk_run_file(o.arena, "trace", o.trace, &o.trace);
     if (status == SK_RUN_OK)
         status = check_no_files(o.arena, o.trace);
-    if (status == SK_RUN_OK)
-        status = sk_run_prepare(&command, &o, words, n);
-    if (status != SK_RUN_OK)
+    if (status != SK_RUN_OK || !sk_run_job(&o, words, n, &end, &status))
         return status;
-    if (o.dry_run) {
-        sk_run_print(command.v);
-        return 0;
-    }
-    status = run(command.v);
     print_files(o.arena, o.trace);
-    return status;
+    return sk_job_exit(&end);
 }
 
 int sk_cmd_trace(int argc, char **argv)

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { NCLASSES = SK_NSIZES, UNKNOWN = NCLASSES - 1 };
 
@@ -31,6 +33,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
  */
 struct sk_report {
     int nalgos, ncells;
+    bool shared; /* the cells are mapped, not allocated */
     _Atomic int64_t *cell;
 };
 
@@ -63,7 +66,27 @@ static int off_node_at(const sk_report *r) /* messages, then bytes */
     return setup_at(r) + NSETUP;
 }
 
-sk_report *sk_report_new(void)
+static size_t cells_bytes(const sk_report *r)
+{
+    return (size_t)r->ncells * sizeof *r->cell;
+}
+
+/* Cells that other processes can read; NULL: that is not possible. */
+static void *share_cells(const sk_report *r, int *fd)
+{
+    void *cells = MAP_FAILED;
+    *fd = memfd_create("skein-report", MFD_CLOEXEC);
+    if (*fd >= 0 && ftruncate(*fd, (off_t)cells_bytes(r)) == 0)
+        cells = mmap(NULL, cells_bytes(r), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (cells != MAP_FAILED)
+        return cells;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return NULL;
+}
+
+sk_report *sk_report_new(int *fd)
 {
     sk_report *r = calloc(1, sizeof *r);
     if (!r)
@@ -71,7 +94,10 @@ sk_report *sk_report_new(void)
     while (sk_algos()[r->nalgos])
         r->nalgos++;
     r->ncells = off_node_at(r) + 2;
-    r->cell = calloc((size_t)r->ncells, sizeof *r->cell);
+    r->cell = fd ? share_cells(r, fd) : NULL;
+    r->shared = r->cell != NULL;
+    if (!r->cell)
+        r->cell = calloc((size_t)r->ncells, sizeof *r->cell);
     if (!r->cell) {
         free(r);
         return NULL;
@@ -83,7 +109,10 @@ void sk_report_free(sk_report *r)
 {
     if (!r)
         return;
-    free(r->cell);
+    if (r->shared)
+        munmap(r->cell, cells_bytes(r));
+    else
+        free(r->cell);
     free(r);
 }
 
@@ -171,6 +200,15 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value)
         return false;
     *value = sum;
     return true;
+}
+
+uint64_t sk_report_layout(const sk_report *r)
+{
+    uint64_t h = 14695981039346656037u ^ (uint64_t)r->ncells;
+    for (int a = 0; a < r->nalgos; a++)
+        for (const char *c = sk_algos()[a]->name; *c; c++)
+            h = (h ^ (unsigned char)*c) * 1099511628211u;
+    return h;
 }
 
 int sk_report_ncells(const sk_report *r)
@@ -268,6 +306,8 @@ static void table_head(const sk_report_scope *of, FILE *out)
 void sk_report_table(const sk_report *r, const sk_report_scope *of, FILE *out)
 {
     table_head(of, out);
+    if (of->end && !of->counted)
+        return;
     fprintf(out, "skein: %-20s %-10s %-18s %12s %12s\n", "collective", "size", "algorithm", "calls",
             "time ms");
     visit(r, table_row, out);

@@ -21,7 +21,9 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_NHOST_REASONS
 } sk_host_reason;
 
-sk_report *sk_report_new(void); /* NULL: out of memory */
+/* NULL: out of memory. If `fd` is not NULL, the cells are in memory that other processes can read
+ * through *fd, which the caller closes; -1: that failed, and they are not. */
+sk_report *sk_report_new(int *fd);
 void sk_report_free(sk_report *r);
 
 /* Safe from several threads at once, and cheap: these stand on the way of every call. */
@@ -65,6 +67,7 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value);
 int sk_report_ncells(const sk_report *r);
 void sk_report_read(const sk_report *r, int64_t *cells);
 void sk_report_write(sk_report *r, const int64_t *cells);
+uint64_t sk_report_layout(const sk_report *r); /* equal layouts: the same cells */
 
 /* What the counts are of. */
 typedef struct sk_report_scope {

@@ -42,6 +42,58 @@ job() {
     status=$?
 }
 
+# signalled NAME: the job waits, `skein run` alone gets the signal.
+signalled() {
+    local pid
+    rm -f r.json out
+    # shellcheck disable=SC2086
+    env --default-signal=INT "$skein" run --report=r.json $launch "$program" wait >out 2>err </dev/null &
+    pid=$!
+    for _ in $(seq "$(patience 200)"); do
+        grep -q waiting out && break
+        sleep 0.1
+    done
+    kill -s "$1" $pid
+    wait $pid
+    status=$?
+}
+
+# from_terminal: the job waits in the foreground of a terminal of its own, and the user types control-C.
+from_terminal() {
+    rm -f r.json
+    # shellcheck disable=SC2086
+    timeout "$(patience 60)" python3 -c '
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+seen, typed = b"", False
+while True:
+    try:
+        more = os.read(fd, 4096)
+    except OSError:
+        break
+    if not more:
+        break
+    seen += more
+    if b"waiting" in seen and not typed:
+        typed = True
+        os.write(fd, b"\x03")
+os.waitpid(pid, 0)' "$skein" run --report=r.json $launch "$program" wait >out 2>err
+}
+
+# alone MODE: without `skein run`.
+alone() {
+    rm -f r.json
+    # shellcheck disable=SC2086
+    if [ "$mpi" = openmpi ]; then
+        set -- "$1" $launch -x LD_PRELOAD="$build/lib/libskein-$mpi.so" -x SKEIN_REPORT="$tmp/r.json"
+    else
+        set -- "$1" $launch -genv LD_PRELOAD "$build/lib/libskein-$mpi.so" -genv SKEIN_REPORT "$tmp/r.json"
+    fi
+    timeout "$(patience 60)" "${@:2}" "$program" "$1" >out 2>err </dev/null
+}
+
 for mpi in "$@"; do
     launch=$(launch_of "$mpi" 2)
     program=$build/tests/report/job-$mpi
@@ -60,5 +112,59 @@ for mpi in "$@"; do
 
     SKEIN_CACHE=8 job many --report
     expect "evictions_come_with_advice_on_$mpi" 'evicted 292; SKEIN_CACHE=512 would keep' err
+
+    # However the job ends, the report is there: all ten calls, of both ranks.
+    calls="sum(x['calls'] for x in row('allreduce'))"
+    for how in exit abort kill; do
+        job $how --report=r.json
+        json "report_survives_${how}_on_$mpi" "$calls == 10 and r['counted'] == 2 and r['end'] != 'MPI_Finalize'"
+    done
+    job abort --report=r.json
+    json "report_names_the_rank_that_aborts_on_$mpi" "r['end'] == 'MPI_Abort by rank 1'"
+    job abort --report
+    expect "table_survives_abort_on_$mpi" '^skein: report of 2 of 2 ranks: MPI_Abort by rank 1$' err
+    expect "table_is_printed_once_on_$mpi" '^1$' <(grep -c 'skein: report' err)
+    for signal in TERM INT; do
+        signalled $signal
+        json "report_survives_SIG${signal}_on_$mpi" "$calls == 10 and r['counted'] == 2 and r['end'] == 'ended by SIG$signal'"
+    done
+    from_terminal
+    json "report_survives_control_c_on_$mpi" "$calls == 10 and r['end'] == 'ended by SIGINT'"
+
+    # Without `skein run` the rank that aborts, or rank 0 in exit, writes its own counts.
+    for how in exit abort; do
+        alone $how
+        json "rank_reports_its_own_counts_after_${how}_on_$mpi" "$calls == 10 and r['counted'] == 1 and r['ranks'] == 2"
+    done
+
+    # An old report does not pass for the new one.
+    job exit --report=r.json
+    cp r.json old.json
+    # shellcheck disable=SC2086
+    timeout "$(patience 60)" "$skein" run --report=old.json $launch "$program" no-mpi >out 2>err
+    mv old.json r.json
+    json "old_report_is_replaced_on_$mpi" "r['counted'] == 0 and rows == []"
+
+    # What Skein did not see.
+    job no-mpi --report=r.json
+    json "report_is_written_without_mpi_on_$mpi" "r['counted'] == 0 and 'MPI_Init' in r['end']"
+    expect "a_program_without_mpi_is_noted_on_$mpi" '^skein run: note: Skein served nothing: no process called MPI_Init' err
+    job idle
+    expect "a_program_without_collectives_is_noted_on_$mpi" 'note: Skein served nothing: .*no collective call' err
+    SKEIN=off job sizes --report=r.json
+    json "report_is_written_with_skein_off_on_$mpi" "r['counted'] == 0 and 'SKEIN=off' in r['end']"
+    expect "skein_off_is_noted_on_$mpi" 'note: Skein served nothing: SKEIN=off' err
+    printf '#!/bin/sh\nLD_PRELOAD= exec %s sizes\n' "$program" >clears.sh
+    chmod +x clears.sh
+    # shellcheck disable=SC2086
+    timeout "$(patience 60)" "$skein" run $launch env -u LD_PRELOAD ./clears.sh >out 2>err
+    expect "a_lost_preload_is_noted_on_$mpi" 'note: Skein served nothing: ' err
+    job sizes
+    expect "a_served_program_is_not_noted_on_$mpi" '^0$' <(grep -c note: err)
+
+    # As before, the job ends as the launcher ends.
+    job abort
+    expect "status_of_the_launcher_is_passed_on_$mpi" '^3$' <(echo $status)
+    expect "nothing_is_left_behind_on_$mpi" '^0$' <(grep -c skein-run /proc/net/unix)
 done
 finish

@@ -39,7 +39,7 @@ static void expect(const sk_report *r, const sk_report_scope *of, bool json, con
 static void host_calls_have_reason_size_and_time(void **state)
 {
     (void)state;
-    sk_report *r = sk_report_new();
+    sk_report *r = sk_report_new(NULL);
     long long host = 0;
     sk_report_counter_add(sk_report_host_counter(r, SK_BCAST, SK_HOST_OFF, 100000), 0.25);
     sk_report_counter_add(sk_report_host_counter(r, SK_BCAST, SK_HOST_OFF, 100000), 0.25);
@@ -59,7 +59,7 @@ static void rows_of_json_have_the_same_keys(void **state)
     (void)state;
     static const char *const keys[] = {"\"collective\": ", "\"size\": ",  "\"algorithm\": ",
                                        "\"host\": ",       "\"calls\": ", "\"seconds\": "};
-    sk_report *r = sk_report_new();
+    sk_report *r = sk_report_new(NULL);
     sk_report_counter_add(sk_report_host_counter(r, SK_BCAST, SK_HOST_OFF, 8), 0);
     sk_report_counter_add(sk_report_counter_of(r, 0, 8), 0);
     char *text = shown(r, &all, true);
@@ -80,7 +80,7 @@ static void rows_of_json_have_the_same_keys(void **state)
 static void the_end_is_told(void **state)
 {
     (void)state;
-    sk_report *r = sk_report_new();
+    sk_report *r = sk_report_new(NULL);
     const sk_report_scope some = {.nranks = 4, .counted = 1, .end = "\"SIGTERM\""};
     expect(r, &all, true, "\"end\": \"MPI_Finalize\"");
     expect(r, &some, true, "\"ranks\": 4,\n  \"counted\": 1,\n  \"end\": \"\\\"SIGTERM\\\"\"");
@@ -91,7 +91,7 @@ static void the_end_is_told(void **state)
 static void evictions_come_with_advice(void **state)
 {
     (void)state;
-    sk_report *r = sk_report_new();
+    sk_report *r = sk_report_new(NULL);
     sk_report_plans(r, 100, 0);
     expect(r, &all, false, "skein: plans built 100, evicted 0\n");
     sk_report_plans(r, 840, 653);

@@ -8,12 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/channel.h"
+
 sk_rank_env sk_rank_env_new(sk_arena *a, const char *library)
 {
     sk_rank_env e = {.vars = sk_strlist_new(a), .mca = sk_strlist_new(a)};
     e.lists[e.nlists++] = (sk_env_list){.name = "LD_PRELOAD", .value = library, .separator = ':'};
     for (char **v = environ; *v; v++)
-        if (sk_starts_with(*v, "SKEIN_") || sk_starts_with(*v, "SKEIN="))
+        if (sk_starts_with(*v, "SKEIN_") || sk_starts_with(*v, "SKEIN=") ||
+            sk_starts_with(*v, SK_CHANNEL_VAR "="))
             sk_strlist_add(&e.vars, *v);
     return e;
 }

@@ -24,7 +24,7 @@ int sk_refuse(const char *format, ...)
     return SK_RUN_REFUSED;
 }
 
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+void sk_run_note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -44,8 +44,8 @@ static int guess(const char *name, sk_flavour launcher, sk_flavour *mpi)
     if (*mpi == SK_MPI_NONE)
         return sk_refuse("cannot tell which MPI %s uses; say it with --mpi=openmpi or --mpi=mpich",
                          name);
-    note("cannot see which MPI %s uses, taking %s (--mpi changes that)", name,
-         sk_flavour_title(*mpi));
+    sk_run_note("cannot see which MPI %s uses, taking %s (--mpi changes that)", name,
+                sk_flavour_title(*mpi));
     return SK_RUN_OK;
 }
 
@@ -234,7 +234,7 @@ static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, co
     if (!sk_match_provider_find(a, mpi, from, o->lib, f, &why)) {
         if (o->trace)
             return sk_refuse("nothing to record without the provider: %s", why);
-        note("running without --match: %s", why);
+        sk_run_note("running without --match: %s", why);
         return SK_RUN_OK;
     }
     int status = check_parameters(a, l);

@@ -1,7 +1,7 @@
 /* run.c: `skein run`: put Skein's library into the ranks of an MPI job.
  *
- * The command line is checked and rewritten, then this process becomes the launcher, so signals and
- * the exit status need no forwarding. */
+ * The command line is checked and rewritten, then the launcher runs. This process stays: it hears what
+ * the ranks see (watch.h), and ends as the launcher ends. */
 #include "run/run.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "base/word.h"
 #include "commands.h"
 #include "match/matcher.h"
+#include "report/channel.h"
 #include "select/select.h"
 
 enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN };
@@ -123,7 +124,9 @@ static int check_settings(void)
     return SK_RUN_OK;
 }
 
-int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n)
+/* From the options and the command `words` to the command that is run. Checks the settings and puts
+ * them into the environment. Returns 0, or the exit status after a refusal. */
+static int prepare(sk_strlist *command, const sk_run_options *o, char **words, int n)
 {
     if (n <= 0)
         return sk_refuse("no command to run; write for example: skein run mpirun -n 8 ./app");
@@ -137,7 +140,8 @@ int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, i
     return status == SK_RUN_OK ? sk_run_plan(command, o, words, n) : status;
 }
 
-void sk_run_print(char *const *words)
+/* Prints the command so that a shell reads it back. */
+static void print(char *const *words)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "_-+=./:,@%^";
@@ -157,12 +161,23 @@ void sk_run_print(char *const *words)
     putchar('\n');
 }
 
-static int become(char *const *words)
+bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, int *status)
 {
-    execvp(words[0], words);
-    int e = errno;
-    fprintf(stderr, "skein run: cannot run %s: %s\n", words[0], strerror(e));
-    return e == ENOENT ? 127 : 126; /* as a shell does */
+    sk_strlist command = sk_strlist_new(o->arena);
+    unsetenv(SK_CHANNEL_VAR); /* of another `skein run` around this one */
+    sk_watch *w = o->dry_run ? NULL : sk_watch_new(o->arena);
+    *status = prepare(&command, o, words, n);
+    if (*status == SK_RUN_OK && o->dry_run)
+        print(command.v);
+    if (*status != SK_RUN_OK || o->dry_run)
+        return false;
+    if (w)
+        sk_watch_start(w);
+    if (!sk_job_run(command.v, w, end, status))
+        return false;
+    if (w)
+        sk_watch_end(w, words, end);
+    return true;
 }
 
 static const sk_cli cli = {
@@ -184,18 +199,10 @@ int sk_cmd_run(int argc, char **argv)
         fputs("skein: out of memory\n", stderr);
         return 1;
     }
-    sk_strlist command = sk_strlist_new(o.arena);
+    sk_job_end end = {0};
     int status = sk_cli_parse(&cli, &o, argc, argv, &first);
-    if (status != SK_CLI_OK)
-        goto out;
-    status = sk_run_prepare(&command, &o, argv + first, argc - first);
-    if (status != SK_RUN_OK)
-        goto out;
-    if (o.dry_run)
-        sk_run_print(command.v);
-    else
-        status = become(command.v);
-out:
+    if (status == SK_CLI_OK && sk_run_job(&o, argv + first, argc - first, &end, &status))
+        status = sk_job_exit(&end);
     sk_arena_free(o.arena);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "run/elf.h"
+#include "run/job.h"
 
 enum { SK_RUN_OK = 0, SK_RUN_REFUSED = 2 };
 
@@ -27,18 +28,18 @@ bool sk_run_take(void *ctx, int key, const char *value);
  * returns SK_RUN_REFUSED. */
 int sk_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints a message that stops nothing. */
+void sk_run_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* The absolute name of a file that is to be written. Refuses one that cannot be: `what` it is. */
 int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out);
 
-/* From the options and the command `words` to the command that is run. Checks the settings and puts
- * them into the environment. Returns 0, or the exit status after a refusal. */
-int sk_run_prepare(sk_strlist *command, const sk_run_options *o, char **words, int n);
+/* Runs the command `words` under Skein. True: it ran, and `end` says how it ended. False: *status is the
+ * exit status after a refusal, a failed start or a dry run. */
+bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, int *status);
 
 /* The part of it that finds the launcher and the programs. Without a launcher the preload goes into
  * the environment, or for a dry run into the command. */
 int sk_run_plan(sk_strlist *command, const sk_run_options *o, char **words, int n);
-
-/* Prints the command so that a shell reads it back. */
-void sk_run_print(char *const *words);
 
 #endif

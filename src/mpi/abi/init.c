@@ -1,7 +1,8 @@
-/* init.c: MPI_Init, MPI_Init_thread and MPI_Finalize. */
+/* init.c: MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort. */
 #include <stdatomic.h>
 
 #include "mpi/dispatch/dispatch.h"
+#include "mpi/dispatch/ending.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/state/host.h"
 #include "skein.h"
@@ -33,6 +34,12 @@ SK_ENTRY(MPI_Finalize, (void), ())
 {
     sk_process_end();
     return sk_host.Finalize();
+}
+
+SK_ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode))
+{
+    sk_ending_abort();
+    return sk_host.Abort(comm, errorcode);
 }
 
 /* For tests and tools, which look it up by name: a total of the report. Returns 0, or -1 when there

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/dispatch/bsend.h"
+#include "mpi/dispatch/ending.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/state/comm.h"
 #include "mpi/state/dtype.h"
@@ -76,13 +77,13 @@ static int start_locked(void)
     if (sk_select_new(environ, &sk_proc.select, err, sizeof err) != SK_OK)
         refuse(err);
     const sk_settings *set = sk_select_settings(sk_proc.select);
-    if (!sk_settings_bool(set, SK_SET_ENABLE))
+    if (!sk_settings_bool(set, SK_SET_ENABLE)) {
+        sk_ending_off(sk_settings_text(set, SK_SET_REPORT));
         return SK_PROC_OFF;
+    }
     print_notes(set);
-    sk_proc.report = sk_report_new();
-    if (!sk_proc.report)
+    if (!sk_ending_start(sk_settings_text(set, SK_SET_REPORT)))
         refuse("out of memory");
-    sk_proc.host_counters = sk_report_host_counter(sk_proc.report, SK_BARRIER, SK_HOST_OFF, 0);
     read_settings(set);
     sk_request_start();
     sk_host.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sk_comm_attr_freed, &sk_proc.comm_key, NULL);
@@ -118,28 +119,6 @@ int sk_process_start(void)
 
 /* ---- end ---- */
 
-static void print_report(void)
-{
-    int rank, nranks, n;
-    sk_host.Comm_rank(MPI_COMM_WORLD, &rank);
-    sk_host.Comm_size(MPI_COMM_WORLD, &nranks);
-    n = sk_report_ncells(sk_proc.report);
-    int64_t *cells = malloc((size_t)n * sizeof *cells);
-    if (!cells)
-        refuse("out of memory");
-    sk_report_read(sk_proc.report, cells);
-    sk_host.Reduce(rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX, 0,
-                   MPI_COMM_WORLD);
-    sk_report_write(sk_proc.report, cells);
-    free(cells);
-    if (rank != 0)
-        return;
-    const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
-    const sk_report_scope all = {.nranks = nranks, .counted = nranks};
-    if (sk_report_save(sk_proc.report, &all, where) != SK_OK)
-        fprintf(stderr, "skein: cannot write the report to %s; it is printed instead\n", where);
-}
-
 void sk_process_end(void)
 {
     if (atomic_load(&sk_proc.state) == SK_PROC_NEW)
@@ -149,8 +128,7 @@ void sk_process_end(void)
     sk_bsend_flush();
     if (sk_proc.hooked)
         sk_host_hook_remove();
-    if (sk_proc.reporting)
-        print_report();
+    sk_ending_finalize();
     memset(sk_proc.enabled, 0, sizeof sk_proc.enabled);
     for (int i = 0; i < SK_SLOTS; i++) {
         atomic_store(&sk_proc.comm_slot[i], NULL);

@@ -45,6 +45,8 @@ typedef struct sk_process {
     sk_select *select;
     sk_report *report;
     sk_report_counter *host_counters; /* the first of them: see count.h */
+    int world_rank, world_size;       /* for the end: see ending.h */
+    bool watched;                     /* `skein run` has the counts and reports them if we cannot */
     int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
 #if !SK_HAVE_GRAPHS
     int topo_key; /* attribute of the topologies that Skein supplies: see own_graph.h */

@@ -1,0 +1,152 @@
+#include "mpi/dispatch/ending.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/channel.h"
+
+#if SK_HAVE_NEXT
+#include <dlfcn.h>
+#include <link.h>
+#endif
+
+static sk_news news_of(sk_news_kind kind)
+{
+    return (sk_news){.kind = kind, .rank = sk_proc.world_rank, .nranks = sk_proc.world_size};
+}
+
+static void tell(sk_news_kind kind)
+{
+    sk_news n = news_of(kind);
+    sk_channel_send(&n, -1);
+}
+
+static void save(const sk_report *r, int counted, const char *end)
+{
+    const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
+    const sk_report_scope of = {.nranks = sk_proc.world_size, .counted = counted, .end = end};
+    if (sk_report_save(r, &of, where) != SK_OK)
+        fprintf(stderr, "skein: cannot write the report to %s; it is printed instead\n", where);
+}
+
+/* ---- start ---- */
+
+static void find_world(void)
+{
+    sk_host.Comm_rank(MPI_COMM_WORLD, &sk_proc.world_rank);
+    sk_host.Comm_size(MPI_COMM_WORLD, &sk_proc.world_size);
+}
+
+bool sk_ending_start(const char *where)
+{
+    int fd = -1;
+    find_world();
+    sk_proc.report = sk_report_new(*where ? &fd : NULL);
+    if (!sk_proc.report)
+        return false;
+    sk_proc.host_counters = sk_report_host_counter(sk_proc.report, SK_BARRIER, SK_HOST_OFF, 0);
+    sk_news n = news_of(SK_NEWS_START);
+    n.layout = sk_report_layout(sk_proc.report);
+    sk_proc.watched = sk_channel_send(&n, fd) && fd >= 0;
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
+void sk_ending_off(const char *where)
+{
+    find_world();
+    tell(SK_NEWS_OFF);
+    sk_report *none = *where && sk_proc.world_rank == 0 ? sk_report_new(NULL) : NULL;
+    if (none)
+        save(none, 0, "SKEIN=off, so every call went to the host MPI");
+    sk_report_free(none);
+}
+
+/* ---- end ---- */
+
+/* The largest of every cell over all ranks, at rank 0. */
+static bool merge(void)
+{
+    int n = sk_report_ncells(sk_proc.report);
+    int64_t *cells = malloc((size_t)n * sizeof *cells);
+    if (!cells) {
+        fputs("skein: out of memory for the report\n", stderr);
+        sk_host.Abort(MPI_COMM_WORLD, 2); /* the others wait in the reduction */
+        return false;
+    }
+    sk_report_read(sk_proc.report, cells);
+    sk_host.Reduce(sk_proc.world_rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX,
+                   0, MPI_COMM_WORLD);
+    if (sk_proc.world_rank == 0)
+        sk_report_write(sk_proc.report, cells);
+    free(cells);
+    return true;
+}
+
+void sk_ending_finalize(void)
+{
+    long long served = 0, host = 0;
+    sk_report_total(sk_proc.report, "served", &served);
+    sk_report_total(sk_proc.report, "host", &host);
+    if (sk_proc.reporting && merge() && sk_proc.world_rank == 0)
+        save(sk_proc.report, sk_proc.world_size, NULL);
+    sk_news n = news_of(SK_NEWS_END);
+    n.collectives = served + host > 0;
+    sk_channel_send(&n, -1);
+}
+
+static bool must_save(void)
+{
+    return atomic_load(&sk_proc.state) == SK_PROC_READY && sk_proc.reporting && !sk_proc.watched;
+}
+
+void sk_ending_abort(void)
+{
+    char end[64];
+    tell(SK_NEWS_ABORT);
+    snprintf(end, sizeof end, "MPI_Abort by rank %d, the counts are its own", sk_proc.world_rank);
+    if (must_save())
+        save(sk_proc.report, 1, end);
+    sk_proc.reporting = false; /* exit may follow */
+}
+
+#if SK_HAVE_NEXT
+
+/* ---- processes that load the library ---- */
+
+__attribute__((constructor)) static void loaded(void)
+{
+    tell(SK_NEWS_LOADED);
+}
+
+static int find_other_mpi(struct dl_phdr_info *info, size_t size, void *data)
+{
+    static const char *const names[] = {"libmpi.so.", "libmpich.so.", "libmpi_abi.so."};
+    (void)size;
+    sk_news *n = data;
+    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
+    Dl_info own;
+    if (dladdr((void *)sk_host.Init, &own) && own.dli_fbase == (void *)info->dlpi_addr)
+        return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(file, names[i], strlen(names[i])) == 0) {
+            snprintf(n->text, sizeof n->text, "%s", file);
+            return 1;
+        }
+    return 0;
+}
+
+__attribute__((destructor)) static void ended(void)
+{
+    sk_news n = news_of(SK_NEWS_OTHER);
+    if (must_save() && sk_proc.world_rank == 0)
+        save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0");
+    if (atomic_load(&sk_proc.state) == SK_PROC_NEW && getenv(SK_CHANNEL_VAR) &&
+        dl_iterate_phdr(find_other_mpi, &n))
+        sk_channel_send(&n, -1);
+}
+
+#endif
