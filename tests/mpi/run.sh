@@ -213,6 +213,10 @@ flavour_tests() { # flavour
         run 60 $f 2 -- errors arguments
         run 60 $f 3 -- errors arguments
         run 60 $f 2 -- errors truncation
+        [ $f = mpich ] && run 60 $f 4 -- errors truncation
+        for n in 1 2 4; do run 60 $f $n -- refused; done
+        run 60 $f 3 SKEIN_FIND=0 -- refused
+        run 60 $f 3 -- f90types
         run 60 $f 2 -- errors intercomm
         run 60 $f 5 -- errors intercomm
         run 100 $f 2 -- errors churn 10000

@@ -1,5 +1,6 @@
 #include "mpi/dispatch/args.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,15 @@ static bool arrays_complete(const sk_args *a, const sk_call *c, sk_args_sides si
     }
 }
 
+/* Does the host refuse data that is sent from where it is received? Not every MPICH does: builds and
+ * settings differ. If it does, this call with itself is refused. */
+static bool host_checks_alias(void)
+{
+    int data = 0;
+    return SK_HOST_CHECKS_ALIAS &&
+           sk_host.Gather(&data, 1, MPI_INT, &data, 1, MPI_INT, 0, sk_proc.self) != MPI_SUCCESS;
+}
+
 static bool same_buffers(const sk_args *a, const sk_comm *c)
 {
     if (a->sbuf != a->rbuf || !a->sbuf)
@@ -174,6 +184,81 @@ static bool same_buffers(const sk_args *a, const sk_comm *c)
     if (sk_coll_reduces(a->coll))
         return a->coll != SK_REDUCE || c->rank == a->root;
     return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
+}
+
+/* ---- the block that a rank sends to itself ---- */
+
+typedef struct sk_own_block {
+    sk_span from, to;
+} sk_own_block;
+
+static bool own_block(const sk_call *c, sk_own_block *own)
+{
+    if (c->in_place || (c->rank != c->root && sk_args_root_side(c->coll) != SK_ROOT_NEITHER))
+        return false;
+    switch (c->coll) {
+    case SK_GATHER:
+    case SK_GATHERV:
+    case SK_ALLGATHER:
+    case SK_ALLGATHERV:
+        *own = (sk_own_block){sk_send_block(c, 0), sk_recv_block(c, c->rank)};
+        return true;
+    case SK_SCATTER:
+    case SK_SCATTERV:
+        *own = (sk_own_block){sk_send_block(c, c->rank), sk_recv_block(c, 0)};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* It is sent from where it is received: what MPICH refuses. Of types with holes it computes another
+ * place, and does not refuse them. */
+static bool same_place(const sk_mpi_call *m, const sk_own_block *own)
+{
+    return own->from.len && own->to.len && m->send &&
+           m->handles[own->from.type] == m->handles[own->to.type] &&
+           m->call.types[own->from.type].contig &&
+           (char *)m->send + own->from.off == (char *)m->recv + own->to.off &&
+           (m->call.send.counts || m->call.recv.counts || own->from.len == own->to.len);
+}
+
+int sk_mpi_call_copy_own(const sk_mpi_call *m)
+{
+    sk_call call = m->call;
+    sk_own_block own;
+    call.in_place = false;
+    if (!own_block(&call, &own))
+        return MPI_SUCCESS;
+    if (own.from.len > own.to.len)
+        return MPI_ERR_TRUNCATE;
+    const sk_type *from = &call.types[own.from.type], *to = &call.types[own.to.type];
+    int64_t ns = from->size ? own.from.len / from->size : 0,
+            nr = to->size ? own.to.len / to->size : 0;
+    if (ns > INT_MAX || nr > INT_MAX)
+        return MPI_ERR_COUNT;
+    int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
+    return sk_host.Sendrecv((char *)m->send + own.from.off, (int)ns, m->handles[own.from.type], 0,
+                            tag, (char *)m->recv + own.to.off, (int)nr, m->handles[own.to.type], 0,
+                            tag, sk_proc.self, MPI_STATUS_IGNORE);
+}
+
+/* False: the host refuses the call. */
+static bool read_own_block(sk_mpi_call *out)
+{
+    sk_own_block own;
+    out->own_differs = false;
+    out->distance = 0;
+    if (!own_block(&out->call, &own))
+        return true;
+    out->distance = own.to.off - own.from.off;
+    if (same_place(out, &own) && host_checks_alias())
+        return false;
+    if (own.from.len != own.to.len) {
+        out->own_differs = out->call.in_place = true;
+        out->permanent = false;
+    }
+    return true;
 }
 
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
@@ -185,7 +270,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
         (in_place && root_side != SK_ROOT_NEITHER && a->root != c->rank))
         return false;
     if (same_buffers(a, c)) {
-        if (SK_HOST_CHECKS_ALIAS)
+        if (host_checks_alias())
             return false;
         in_place = true; /* programs that pass one buffer twice mean this, and hosts do it */
     }
@@ -258,7 +343,8 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
         return false;
     out->send = (void *)(uintptr_t)a->sbuf;
     out->recv = a->rbuf;
-    return true;
+    out->error = MPI_SUCCESS;
+    return read_own_block(out);
 }
 
 /* ---- a copy ---- */

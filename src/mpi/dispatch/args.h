@@ -31,6 +31,9 @@ typedef struct sk_mpi_call {
     void *send, *recv;           /* buffers as schedules see them */
     sk_kernel_fn *kernel;        /* reductions; NULL: the host must reduce */
     bool permanent; /* all handles are predefined: none can be freed and used for another object */
+    bool own_differs; /* the rank's own block has two lengths: see sk_mpi_call_copy_own */
+    int64_t distance; /* of the send from the receive buffer, if this block is sent in its place */
+    int error;        /* found before the run; the call ends with it */
 } sk_mpi_call;
 
 /* Which side of a collective only the root has. The standard calls that side not significant at the
@@ -71,6 +74,11 @@ static inline bool sk_args_has_arrays(const sk_args *a)
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out);
+
+/* The block that a rank sends to itself has one length as it is sent and another as it is received. The
+ * others must not wait for this rank because of that, so its call runs in place, and this copies the
+ * block. One that does not fit is an error; hosts let shorter ones pass. */
+int sk_mpi_call_copy_own(const sk_mpi_call *m);
 
 /* A copy in memory of its own, to be freed with free(). NULL: out of memory. */
 sk_mpi_call *sk_mpi_call_copy(const sk_mpi_call *a);

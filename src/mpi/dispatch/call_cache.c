@@ -12,6 +12,7 @@ struct sk_call_entry {
     sk_descriptor descriptor;
     int64_t version; /* of the neighbourhood */
     sk_args args;
+    uintptr_t distance;
     unsigned buffers;
     char *arrays; /* copies of the user's significant arrays, one after the other */
     int narrays;
@@ -50,11 +51,12 @@ static struct sk_call_entry **entry_of(const sk_args *a, struct sk_call_cache *r
     return &r->at[((unsigned)a->coll * 5 + (h >> 60)) % ENTRIES];
 }
 
-/* A plan depends on the buffers only in this: in place or not, null or not, equal or not. */
-static unsigned buffers_of(const sk_args *a)
+/* A plan depends on the buffers only in this: in place or not, null or not, and whether data is sent
+ * from where it is received, which is so at one distance between the buffers. */
+static unsigned buffers_of(const sk_args *a, uintptr_t distance)
 {
     return (a->sbuf == MPI_IN_PLACE) | (a->rbuf == MPI_IN_PLACE) << 1 | (a->sbuf == NULL) << 2 |
-           (a->rbuf == NULL) << 3 | (a->sbuf == a->rbuf) << 4;
+           (a->rbuf == NULL) << 3 | ((uintptr_t)a->sbuf - (uintptr_t)a->rbuf == distance) << 4;
 }
 
 /* The bytes of each array of the call. */
@@ -140,7 +142,7 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     if (!r)
         return NULL;
     struct sk_call_entry *p = *entry_of(a, r);
-    if (!p || differs(&p->args, a) || p->buffers != buffers_of(a))
+    if (!p || differs(&p->args, a) || p->buffers != buffers_of(a, p->distance))
         return NULL;
     if ((sk_args_has_arrays(a) || p->arrays) && !same_arrays(a, p))
         return NULL;
@@ -192,7 +194,8 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     sk_plan_hold(plan);
     p->version = sk_coll_neighbor(a->coll) ? c->topo->neighborhood.version : 0;
     p->args = *a;
-    p->buffers = buffers_of(a);
+    p->distance = (uintptr_t)call->distance;
+    p->buffers = buffers_of(a, p->distance);
     drop(*at);
     *at = p;
     return &p->descriptor;

@@ -19,7 +19,8 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
                                   .op = op,
                                   .types = v->types,
                                   .handles = call->handles,
-                                  .kernel = call->kernel}};
+                                  .kernel = call->kernel,
+                                  .exact = sk_mpi_wire_exact(plan->algo->coll)}};
     if (x->scratch | x->packets | v->max_transfers)
         x->bytes = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
     if (v->nepochs)

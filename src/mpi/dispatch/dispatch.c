@@ -48,6 +48,15 @@ static int next_persist_tag(sk_comm *c)
     return tag;
 }
 
+/* This rank cannot take part in a call that the others make. */
+static void skip_tag(sk_comm *c, sk_form form)
+{
+    if (form == SK_PERSISTENT)
+        next_persist_tag(c);
+    else
+        sk_comm_tag(c);
+}
+
 static int start(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form,
                  MPI_Request *request)
 {
@@ -120,15 +129,21 @@ static double now(void)
     return sk_proc.reporting ? sk_host.Wtime() : 0;
 }
 
-/* The call is planned: run it, or start it if it outlives its call. */
+/* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
+ * other ranks must not wait because of it, so the call runs all the same and ends with it. */
 static int run_or_start(const sk_args *a, sk_form form, sk_comm *c, sk_descriptor *x,
-                        MPI_Request *request, double since)
+                        MPI_Request *request, double since, int error)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
-    if (form == SK_BLOCKING)
-        return sk_descriptor_run(x, c, send, a->rbuf, since);
-    const sk_mpi_call call = {
-        .handles = x->wire.handles, .kernel = x->wire.kernel, .send = send, .recv = a->rbuf};
+    if (form == SK_BLOCKING) {
+        int rc = sk_descriptor_run(x, c, send, a->rbuf, since);
+        return rc != MPI_SUCCESS || error == MPI_SUCCESS ? rc : sk_raise(c, error);
+    }
+    const sk_mpi_call call = {.handles = x->wire.handles,
+                              .kernel = x->wire.kernel,
+                              .send = send,
+                              .recv = a->rbuf,
+                              .error = error};
     return start_or_raise(c, &call, a->op, x->plan, form, request);
 }
 
@@ -158,9 +173,11 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
         sk_topo_record_sizes(c->topo, &call.call);
     sk_status st = sk_comm_plan(c, &call.call, &plan);
     if (st != SK_OK) {
+        skip_tag(c, form);
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
         return true;
     }
+    int error = call.own_differs ? sk_mpi_call_copy_own(&call) : MPI_SUCCESS;
     bool served = false;
     if (!plan->algo)
         pass_to_host(a, form, c, SK_HOST_NOFIT);
@@ -171,7 +188,7 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
         if (host_is_as_good(a, form, c, plan))
             to_host(a, c, SK_HOST_SAME);
         else {
-            *rc = run_or_start(a, form, c, x, request, since);
+            *rc = run_or_start(a, form, c, x, request, since, error);
             served = true;
         }
     }
@@ -204,7 +221,23 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
         return plan_and_run(a, form, c, request, since, rc);
     if (host_is_as_good(a, form, c, x->plan))
         return to_host(a, c, SK_HOST_SAME);
-    *rc = run_or_start(a, form, c, x, request, since);
+    *rc = run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
+    return true;
+}
+
+/* Count a call, and run discovery when it is due. A call that the host will refuse counts for nothing:
+ * at the other ranks it may be right, or they do not call at all. */
+static bool count_call(sk_args *a, sk_form form, sk_comm *c)
+{
+    sk_mpi_call call;
+    if (c->discovered || c->inter)
+        return true;
+    if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
+        return true; /* without a topology: the host's, on all ranks */
+    sk_args_clear_insignificant(a, c);
+    if (!sk_args_read(a, c, &call))
+        return false;
+    sk_discovery_count(c, form == SK_BLOCKING);
     return true;
 }
 
@@ -212,8 +245,8 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
 __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c,
                                                    MPI_Request *request, int *rc)
 {
-    if (!c->inter)
-        sk_discovery_count(c, form == SK_BLOCKING);
+    if (!count_call(a, form, c))
+        return to_host(a, c, SK_HOST_ARGS);
     if (goes_to_host(a, form, c))
         return to_host(a, c, SK_HOST_SAME);
     if (c->inter)

@@ -56,6 +56,7 @@ static bool set_plan(sk_op *op, const sk_comm *c, const sk_mpi_call *call, sk_pl
     op->ntypes = v->ntypes;
     op->wire.types = v->types;
     op->wire.handles = types;
+    op->wire.exact = sk_mpi_wire_exact(plan->algo->coll);
     op->wire.hint = sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, op->wire.hint.call);
     sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
     op->plan = plan;
@@ -70,6 +71,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     atomic_init(&op->users, 1);
     op->send = call->send;
     op->recv = call->recv;
+    op->error = call->error;
     op->wire = (sk_mpi_wire){
         .base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op, .kernel = call->kernel};
     if (plan ? !set_plan(op, c, call, plan) : !(op->call = sk_mpi_call_copy(call))) {
@@ -219,7 +221,7 @@ int sk_op_start(sk_op *op)
     if (op->plan)
         init_run(op);
     op->wire.nreqs = 0;
-    op->wire.error = MPI_SUCCESS;
+    op->wire.error = op->error;
     op->wire.hint.call = sk_process_call();
     op->started = true;
     if (sk_proc.reporting)

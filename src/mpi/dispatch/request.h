@@ -28,6 +28,7 @@ typedef struct sk_op {
     int setup;
     uint32_t ntypes;
     void *send, *recv, *scratch, *packets;
+    int error;          /* found before the start */
     MPI_Request work;   /* generalized request, while started */
     MPI_Request handle; /* persistent: what the user holds */
     bool persistent;

@@ -7,7 +7,9 @@
 #if SK_HAVE_ENVELOPE
 static bool contig(MPI_Datatype t);
 
-static bool is_named(MPI_Datatype t)
+/* A type that is never freed: named, or made by MPI_Type_create_f90_*, which returns the same one
+ * for the same arguments. */
+static bool is_predefined(MPI_Datatype t)
 {
     int combiner;
 #if SK_HAVE_LARGE
@@ -17,7 +19,8 @@ static bool is_named(MPI_Datatype t)
     int ni, na, nt;
     sk_host.Type_get_envelope(t, &ni, &na, &nt, &combiner);
 #endif
-    return combiner == MPI_COMBINER_NAMED;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 /* Blocks that follow each other without holes, each of contiguous elements. */
@@ -51,7 +54,7 @@ static bool contig_derived(MPI_Datatype t, int ni, int na, int nt, int combiner)
     else /* dup, contiguous, resized: the caller has compared the extents */
         yes = contig(types[0]);
     for (int i = 0; i < nt; i++)
-        if (!is_named(types[i]))
+        if (!is_predefined(types[i]))
             sk_host.Type_free(&types[i]);
 out:
     free(ints);
@@ -81,6 +84,9 @@ static bool contig(MPI_Datatype t)
 #endif
     switch (combiner) {
     case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER:
         return true;
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_CONTIGUOUS:
@@ -248,7 +254,7 @@ sk_dtype *sk_dtype_find(MPI_Datatype type)
     sk_dtype *d = NULL;
     int found = 0;
 #if SK_HAVE_ENVELOPE
-    bool named = is_named(type);
+    bool named = is_predefined(type);
 #else
     bool named = row_of(type).class != SK_CLASS_OTHER;
 #endif

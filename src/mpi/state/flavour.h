@@ -22,12 +22,18 @@
 /* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type. The
  * chunks of a contiguous one may end inside an element, which MPICH reports as truncation. */
 #define SK_HOST_SPLITS_ELEMENTS 1
+/* Errors of requests go to the handler of MPI_COMM_WORLD. */
+#define SK_HOST_RAISES_ON_WORLD 1
+/* A broadcast message of another length than the receiver's is an error, also a shorter one. */
+#define SK_HOST_CHECKS_BCAST 1
 /* Its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
 #define SK_HOST_NEIGHBOR_W 0
 /* Its MPI_Pack and MPI_Unpack cannot start from MPI_BOTTOM. */
 #define SK_HOST_PACKS_BOTTOM 0
 #else
 #define SK_HOST_SPLITS_ELEMENTS 0
+#define SK_HOST_RAISES_ON_WORLD 0
+#define SK_HOST_CHECKS_BCAST    0
 #define SK_HOST_NEIGHBOR_W      1
 #define SK_HOST_PACKS_BOTTOM    1
 #endif

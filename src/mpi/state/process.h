@@ -67,6 +67,10 @@ typedef struct sk_process {
     sk_location location;          /* of this process while it was bound to `location_cpus` */
     uint64_t location_cpus;        /* 0: not looked up yet */
 
+    pthread_mutex_t handler_lock; /* protects the next two */
+    int handler_users;            /* between return and restore: see host_errors.h */
+    MPI_Errhandler world_handler; /* the user's, meanwhile */
+
     pthread_mutex_t lock; /* protects everything below */
     struct sk_comm *comms;
     struct sk_dtype *types;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/state/host_errors.h"
 #include "mpi/transport/shm_wire.h"
 
 size_t sk_mpi_wire_bytes(uint32_t n)
@@ -18,6 +19,12 @@ void sk_mpi_wire_set_arrays(sk_mpi_wire *w, void *memory, uint32_t n)
     uintptr_t statuses = (uintptr_t)(w->reqs + n);
     w->statuses = (MPI_Status *)((statuses + 15) & ~(uintptr_t)15);
     w->nreqs = 0;
+    w->receives = false;
+}
+
+bool sk_mpi_wire_exact(sk_coll coll)
+{
+    return SK_HOST_CHECKS_BCAST && coll == SK_BCAST;
 }
 
 /* Keep the first error of the host. */
@@ -79,6 +86,13 @@ static void drop_shape(sk_mpi_shape *s)
         sk_host.Type_free(&s->type);
 }
 
+/* What this rank passes on is wrong. An empty message tells the receiver so. */
+static void tell_error(const sk_mpi_wire *w, sk_mpi_shape *s)
+{
+    if (w->exact && w->error != MPI_SUCCESS)
+        s->count = 0;
+}
+
 static sk_status wire_send(sk_wire *base, sk_part from, int peer)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
@@ -86,7 +100,8 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     int rc = shape_of(w, from, &s);
     if (rc != MPI_SUCCESS)
         return keep_error(w, rc);
-    w->targets[w->nreqs] = (sk_recv_target){0};
+    tell_error(w, &s);
+    w->targets[w->nreqs] = (sk_recv_target){.expect = -1};
     rc = SK_OWN(&w->hint, w->tag, 1,
                 sk_host.Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
@@ -104,9 +119,11 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     sk_recv_target *target = &w->targets[w->nreqs];
-    *target = (sk_recv_target){.got = got};
+    *target = (sk_recv_target){.got = got, .expect = w->exact ? to.len : -1};
+    w->receives = true;
     if (lands_packed(w, to)) {
-        *target = (sk_recv_target){.bytes = malloc((size_t)to.len), .to = to};
+        target->bytes = malloc((size_t)to.len);
+        target->to = to;
         if (!target->bytes)
             return keep_error(w, MPI_ERR_NO_MEM);
         to = (sk_part){target->bytes, to.len, SK_TYPE_BYTE};
@@ -127,35 +144,75 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
 
 static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack);
 
-/* Only packets ask for the length they got, and packets are bytes. */
+/* A receive has completed. Lengths matter for bytes only: for packets, and where parts of other types
+ * land packed. */
+static void received(sk_mpi_wire *w, const sk_recv_target *target, const MPI_Status *status)
+{
+    int len = 0;
+    if (target->bytes)
+        pack(w, target->to, target->bytes, true);
+    if ((target->got || target->expect >= 0) &&
+        sk_host.Get_count(status, MPI_BYTE, &len) == MPI_SUCCESS && len != MPI_UNDEFINED) {
+        if (target->got)
+            *target->got = len;
+        if (target->expect >= 0 && target->expect <= INT_MAX && target->expect != len)
+            keep_error(w, MPI_ERR_OTHER);
+    }
+}
+
+/* Take the results of what has completed. If a request has failed, the host may leave others
+ * pending: they use the user's memory, so the round is not over before they are. */
 static sk_status collect(sk_mpi_wire *w, int rc)
 {
-    sk_status st = rc == MPI_ERR_IN_STATUS ? SK_WIRE : keep_error(w, rc);
+    int left = 0;
+    if (rc != MPI_ERR_IN_STATUS)
+        keep_error(w, rc);
     for (int i = 0; i < w->nreqs; i++) {
-        sk_recv_target *target = &w->targets[i];
-        int len;
-        if (rc == MPI_ERR_IN_STATUS && w->statuses[i].MPI_ERROR != MPI_SUCCESS &&
-            w->statuses[i].MPI_ERROR != MPI_ERR_PENDING)
-            keep_error(w, w->statuses[i].MPI_ERROR);
-        else if (target->bytes && pack(w, target->to, target->bytes, true) != SK_OK)
-            st = SK_WIRE;
-        else if (target->got && sk_host.Get_count(&w->statuses[i], MPI_BYTE, &len) == MPI_SUCCESS)
-            *target->got = len;
-        free(target->bytes);
+        sk_recv_target target = w->targets[i];
+        int error = rc == MPI_ERR_IN_STATUS ? w->statuses[i].MPI_ERROR : rc;
+        if (rc == MPI_ERR_IN_STATUS && error == MPI_ERR_PENDING) {
+            w->targets[left] = target;
+            w->reqs[left++] = w->reqs[i];
+            continue;
+        }
+        if (keep_error(w, error) == SK_OK)
+            received(w, &target, &w->statuses[i]);
+        free(target.bytes);
     }
-    w->nreqs = 0;
-    return st;
+    w->nreqs = left;
+    if (left)
+        return SK_AGAIN;
+    w->receives = false;
+    return w->error == MPI_SUCCESS ? SK_OK : SK_WIRE;
+}
+
+static int test_all(sk_mpi_wire *w, int *done)
+{
+    if (!w->receives)
+        return sk_host.Testall(w->nreqs, w->reqs, done, w->statuses);
+    sk_host_errors_return();
+    int rc = sk_host.Testall(w->nreqs, w->reqs, done, w->statuses);
+    sk_host_errors_restore();
+    return rc;
+}
+
+static int wait_all(sk_mpi_wire *w)
+{
+    if (!w->receives)
+        return sk_host.Waitall(w->nreqs, w->reqs, w->statuses);
+    sk_host_errors_return();
+    int rc = sk_host.Waitall(w->nreqs, w->reqs, w->statuses);
+    sk_host_errors_restore();
+    return rc;
 }
 
 static sk_status wire_finish(sk_wire *base, bool block)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     int done = 0, rc;
-    if (block && sk_host_may_wait())
-        return collect(w, sk_host.Waitall(w->nreqs, w->reqs, w->statuses));
-    SK_WAIT_UNTIL(sk_proc.wait,
-                  (rc = sk_host.Testall(w->nreqs, w->reqs, &done, w->statuses)) != MPI_SUCCESS ||
-                      done || !block,
+    if (block && sk_host_may_wait() && sk_host_errors_may_wait())
+        return collect(w, wait_all(w));
+    SK_WAIT_UNTIL(sk_proc.wait, (rc = test_all(w, &done)) != MPI_SUCCESS || done || !block,
                   sk_progress());
     return done || rc != MPI_SUCCESS ? collect(w, rc) : SK_AGAIN;
 }
@@ -169,7 +226,9 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
             st = wire_recv(base, to, from_peer, NULL);
         if (to_peer >= 0)
             st2 = wire_send(base, from, to_peer);
-        sk_status end = wire_finish(base, true);
+        sk_status end;
+        while ((end = wire_finish(base, true)) == SK_AGAIN)
+            ;
         return st ? st : st2 ? st2 : end;
     }
     sk_mpi_shape s = {0}, r = {0};
@@ -178,20 +237,24 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
         rc = shape_of(w, to, &r);
     if (rc != MPI_SUCCESS)
         return keep_error(w, rc);
+    MPI_Status got, *status = w->exact ? &got : MPI_STATUS_IGNORE;
+    tell_error(w, &s);
     if (from_peer < 0)
         rc = SK_OWN(&w->hint, w->tag, 1,
                     sk_host.Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
     else if (to_peer < 0)
-        rc = SK_OWN(
-            &w->hint, w->tag, 1,
-            sk_host.Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    sk_host.Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, status));
     else
         rc = SK_OWN(&w->hint, w->tag, 2,
                     sk_host.Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count,
-                                     r.type, from_peer, w->tag, w->comm, MPI_STATUS_IGNORE));
+                                     r.type, from_peer, w->tag, w->comm, status));
     drop_shape(&s);
     drop_shape(&r);
-    return keep_error(w, rc);
+    keep_error(w, rc);
+    if (w->exact && rc == MPI_SUCCESS && from_peer >= 0)
+        received(w, &(sk_recv_target){.expect = to.len}, &got);
+    return w->error == MPI_SUCCESS ? SK_OK : SK_WIRE;
 }
 
 /* Between two layouts that are both derived the bytes go through a packed image, a piece at a time

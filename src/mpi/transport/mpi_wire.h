@@ -4,6 +4,7 @@
 #define SK_MPI_WIRE_H
 
 #include "base/attr.h"
+#include "coll/call.h"
 #include "exec/kernel.h"
 #include "exec/wire.h"
 #include "mpi/state/process.h"
@@ -13,8 +14,9 @@
 
 /* What to do when a receive completes. */
 typedef struct sk_recv_target {
-    int64_t *got; /* where to store the length received, or NULL */
-    char *bytes;  /* received packed, to be unpacked to `to`; or NULL */
+    int64_t *got;   /* where to store the length received, or NULL */
+    int64_t expect; /* the length it must have, or -1 */
+    char *bytes;    /* received packed, to be unpacked to `to`; or NULL */
     sk_part to;
 } sk_recv_target;
 
@@ -31,7 +33,9 @@ typedef struct sk_mpi_wire {
     MPI_Status *statuses;
     sk_recv_target *targets; /* one per request */
     int nreqs;
-    int error; /* first MPI error */
+    bool receives; /* some of them are receives */
+    bool exact;    /* a shorter message than expected is an error, too */
+    int error;     /* first MPI error */
 
     sk_shm *shm;           /* NULL: schedules without epochs only */
     const int *local_rank; /* of each rank on its node */
@@ -42,6 +46,9 @@ typedef struct sk_mpi_wire {
 } sk_mpi_wire;
 
 extern const sk_wire_ops sk_mpi_wire_ops;
+
+/* Must messages of this plan have the lengths that their receivers expect? */
+bool sk_mpi_wire_exact(sk_coll coll);
 
 /* Bytes of reqs + statuses + targets for rounds of at most n transfers, and their layout in `memory`.
  */
