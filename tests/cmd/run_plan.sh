@@ -6,6 +6,19 @@ shows "direct_start_through_a_tool" "^env LD_PRELOAD=$(so $first) nice -n 1 $fir
 shows "double_dash_ends_the_options" "LD_PRELOAD.* $first_app\$" dry -- $first_app
 shows "srun_gets_env" "^srun -n4 --cpu-bind cores env LD_PRELOAD=$(so $first) SKEIN_REPORT=1 $first_app x\$" \
     dry --report srun -n4 --cpu-bind cores $first_app x
+for l in "jsrun -n 4 -a1 --bind none" "aprun -n 4 -N2 -cc depth" "prun -n 4 --map-by core" "flux run -n4 -N 2 -o x=1" \
+    "flux mini run -n 4 --exclusive"; do
+    name=${l%% -*}
+    printf '#!/bin/sh\nexec "$@"\n' >bin/${l%% *}
+    chmod +x bin/${l%% *}
+    # shellcheck disable=SC2086
+    shows "${name// /_}_gets_env" "^$l env LD_PRELOAD=$(so $first) $first_app x\$" dry $l $first_app x
+    rm bin/${l%% *}
+done
+printf '#!/bin/sh\n%s -n 2 %s\n' $first_run $first_app >job.sh
+chmod +x job.sh
+shows "script_finds_our_launchers" "^env '?PATH=[^ ]*/launchers:.* '_SKEIN_RUN_AGAIN=.* run --or-plain --lib .* ./job.sh a\$" \
+    dry ./job.sh a
 shows "forced_mpi_needs_no_program" "LD_PRELOAD=$(so openmpi) ./nosuch" dry --mpi=openmpi ./nosuch
 shows "launcher_behind_a_tool" "^timeout 9 $first_run .*LD_PRELOAD.* $first_app\$" \
     dry timeout 9 $first_run -n 2 $first_app

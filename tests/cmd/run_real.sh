@@ -71,6 +71,14 @@ for f in $flavours; do
     rm -f bin/mpirun launcher.env
     shows "$f: program_under_srun_gets_the_preload" "preload=$so" run srun -n 1 $app
     [ -s srun.preload ] && fail "$f: srun_has_no_preload" "$(cat srun.preload)"
+    # A script that starts the launcher: its ranks get the preload, the script itself does not.
+    printf '#!/bin/sh\necho "script preload=$LD_PRELOAD"\n%s -n 2 %s\n%s -n 1 ./plain\n' $run $app $run >job.$f.sh
+    chmod +x job.$f.sh
+    shows "$f: script_with_a_launcher_is_run" "rank 1 preload=$so" run ./job.$f.sh
+    grep -q '^script preload=$' out || fail "$f: script_has_no_preload" "$(says out)"
+    grep -q 'plain is not an MPI program' err && grep -q 'note: it runs without Skein' err ||
+        fail "$f: other_programs_of_a_script_run_plain" "$(says err)"
+    shows "$f: script_of_a_shell_with_a_launcher_is_run" "rank 1 preload=$so" run sh job.$f.sh
     interrupt "$f: sigterm_ends_the_job" TERM $run -n 2 $app
     interrupt "$f: sigint_ends_the_job" INT $run -n 2 $app
 done

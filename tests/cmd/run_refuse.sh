@@ -33,12 +33,14 @@ refuses "env_that_clears_the_preload_is_refused" "env -i" run $first_run -n 2 en
 refuses "trace_speaks_in_its_own_name" "^skein trace: program ./nosuch not found" \
     "$skein" trace --lib lib $first_run -n 2 ./nosuch
 refuses "simulator_is_refused" "libskein-smpi.a" run smpirun -np 2 $first_app
-refuses "unknown_launcher_is_refused" "env LD_PRELOAD" run aprun -n 2 $first_app
-printf '#!/bin/sh\nAPP=%s\nmpirun -n 2 $APP\n' $first_app >job.sh
+refuses "unknown_launcher_is_refused" "env LD_PRELOAD" run ibrun -n 2 $first_app
+printf '#!/bin/sh\nexec "$@"\n' >bin/flux
+chmod +x bin/flux
+refuses "flux_without_run_is_refused" "flux alloc. starts no program" run flux alloc -N 1 $first_app
+rm bin/flux
+printf '#!/bin/sh\nAPP=%s\n%s -n 2 $APP\n' $first_app "$(command -v $first_run)" >job.sh
 chmod +x job.sh
-ln -s "$(command -v $first_run)" bin/mpirun
-refuses "script_with_its_own_launcher_is_refused" "starts mpirun itself" run ./job.sh
-rm bin/mpirun
+refuses "script_with_a_launcher_by_its_path_is_refused" "starts /.*/$first_run itself" run ./job.sh
 refuses "script_without_launcher_and_mpi_is_refused" "cannot tell which MPI" run bash -c true
 
 if [ "$flavours" = " openmpi mpich" ]; then

@@ -98,11 +98,17 @@ static bool same_variable(const char *word, const char *setting)
     return !strncmp(word, setting, n) && (!word[n] || word[n] == '=');
 }
 
+/* Variables are set by -x NAME=VALUE. */
+static bool takes_x(const sk_launch_line *l)
+{
+    return l->kind == SK_LAUNCHER_OPENMPI || l->kind == SK_LAUNCHER_PRUN;
+}
+
 /* Whether the option sets variables of the ranks. */
 static bool is_setter(const sk_launch_line *l, sk_arena *a, int at, bool global)
 {
     const char *name = sk_launcher_option_name(a, l->words[at]);
-    return sk_listed(l->kind == SK_LAUNCHER_OPENMPI ? "x" : global ? "genv" : "env genv", name);
+    return sk_listed(takes_x(l) ? "x" : global ? "genv" : "env genv", name);
 }
 
 static bool already_set(const sk_launch_line *l, sk_arena *a, const sk_section *s,
@@ -137,7 +143,7 @@ const char *sk_launch_line_mca(const sk_launch_line *l, sk_arena *a, const sk_se
 static void add_value(sk_strlist *out, const sk_launch_line *l, const char *setting)
 {
     const char *value = strchr(setting, '=') + 1;
-    if (l->kind == SK_LAUNCHER_OPENMPI) {
+    if (takes_x(l)) {
         sk_strlist_add(out, setting);
         return;
     }
@@ -190,7 +196,8 @@ static void add_env(sk_strlist *out, const sk_launch_line *l, const sk_section *
 void sk_env_launch(sk_strlist *out, const sk_launch_line *l, const sk_rank_env *e)
 {
     sk_strlist set = sk_rank_env_vars(out->arena, e, l->inject == SK_INJECT_ENV);
-    sk_strlist_add(out, l->words[0]);
+    for (int i = 0; i < l->sections[0].first; i++)
+        sk_strlist_add(out, l->words[i]);
     for (int k = 0; k < l->nsections; k++) {
         const sk_section *s = &l->sections[k];
         if (k > 0)

@@ -14,30 +14,35 @@ typedef struct launcher_options {
     const char *letters;          /* one-letter options whose word may be attached: -n4 */
 } launcher_options;
 
+#define OPENMPI_OPTIONS                                                                            \
+    {                                                                                              \
+        .one =                                                                                     \
+            "am amca app app-prefix arch bind-to bindto c cartofile cf cpu-list cpu-set "          \
+            "cpus-per-proc cpus-per-rank debugger default-hostfile display file forward-signals "  \
+            "gpu-support H hnp host hostfile initial-errhandler launch-agent machinefile map-by "  \
+            "mapby max-restarts max-vm-size memory-alloc-kinds N n np npernode npersocket "        \
+            "ompi-server output output-directory output-filename path personality ppr prefix "     \
+            "preload-files pset rank-by rankby rankfile report-events report-pid report-uri rf "   \
+            "rtos runtime-options spawn-timeout stdin stream-buffering timeout tmpdir tune wd "    \
+            "wdir with-ft x xml-file xterm",                                                       \
+        .two = "mca gmca omca gomca prtemca pmixmca",                                              \
+        .none =                                                                                    \
+            "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous d "     \
+            "debug debug-daemons debug-daemons-file debug-devel disable-recovery "                 \
+            "display-allocation display-devel-allocation display-devel-map display-diffable-map "  \
+            "display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "     \
+            "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "                 \
+            "leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm " \
+            "output-proctable oversubscribe pernode preload-binary q quiet report-bindings "       \
+            "report-child-jobs-separately report-state-on-timeout s set-cwd-to-session-dir "       \
+            "show-progress soft tag-output timestamp-output tv use-hwthread-cpus use-regexp v "    \
+            "verbose xml",                                                                         \
+        .letters = ""                                                                              \
+    }
+
 static const launcher_options tables[SK_NLAUNCHERS] = {
-    [SK_LAUNCHER_OPENMPI] =
-        {.one =
-             "am amca app app-prefix arch bind-to bindto c cartofile cf cpu-list cpu-set "
-             "cpus-per-proc cpus-per-rank debugger default-hostfile display file forward-signals "
-             "gpu-support H hnp host hostfile initial-errhandler launch-agent machinefile map-by "
-             "mapby max-restarts max-vm-size memory-alloc-kinds N n np npernode npersocket "
-             "ompi-server output output-directory output-filename path personality ppr prefix "
-             "preload-files pset rank-by rankby rankfile report-events report-pid report-uri rf "
-             "rtos runtime-options spawn-timeout stdin stream-buffering timeout tmpdir tune wd "
-             "wdir with-ft x xml-file xterm",
-         .two = "mca gmca omca gomca prtemca pmixmca",
-         .none =
-             "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous d "
-             "debug debug-daemons debug-daemons-file debug-devel disable-recovery "
-             "display-allocation display-devel-allocation display-devel-map display-diffable-map "
-             "display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "
-             "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
-             "leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm "
-             "output-proctable oversubscribe pernode preload-binary q quiet report-bindings "
-             "report-child-jobs-separately report-state-on-timeout s set-cwd-to-session-dir "
-             "show-progress soft tag-output timestamp-output tv use-hwthread-cpus use-regexp v "
-             "verbose xml",
-         .letters = ""},
+    [SK_LAUNCHER_OPENMPI] = OPENMPI_OPTIONS,
+    [SK_LAUNCHER_PRUN] = OPENMPI_OPTIONS,
     [SK_LAUNCHER_HYDRA] =
         {.one =
              "arch bind-to binding bootstrap bootstrap-exec configfile demux envlist errfile "
@@ -71,11 +76,36 @@ static const launcher_options tables[SK_NLAUNCHERS] = {
              "overcommit overlap oversubscribe preserve-env pty Q quiet quit-on-interrupt s "
              "spread-job test-only u unbuffered use-min-nodes v verbose X Z no-allocate",
          .letters = "ABCDFGJLMNPSTWcdeimnopqrtwx"},
+    [SK_LAUNCHER_JSRUN] =
+        {.one = "bind chdir cpu_per_rs env env_eval env_no_propagate erf_input exit_on_error "
+                "gpu_per_rs "
+                "latency_priority launch_distribution launch_node_task memory_per_rs np nrs "
+                "rs_per_host rs_per_socket save_resources smpiargs stdio_input stdio_mode "
+                "stdio_stderr stdio_stdout tasks_per_rs use_resources",
+         .two = "",
+         .none = "allocate_only i immediate progress v",
+         .letters = "CDEFJKLMPSTUXZabcdeghklmnoprtx"},
+    [SK_LAUNCHER_APRUN] =
+        {.one = "architecture bypass-app-transfer cc cpu-binding cpus-per-cu cpus-per-pe debug "
+                "environment-override exclude-node-list memory-per-pe node-list pes pes-per-node "
+                "pes-per-numa-node sl sn specialized-cpus strict-memory-containment",
+         .two = "",
+         .none = "B T b batch-args quiet relaunch ss sync-output v",
+         .letters = "CDEFLMNPRSadejlmnprtwy"},
+    [SK_LAUNCHER_FLUX] =
+        {.one = "B N S a bank begin-time bcc c cc conf cores-per-task cwd dependency env env-file "
+                "env-remove error flags g gpus-per-node gpus-per-task input job-name n nodes "
+                "nslots ntasks o output q queue requires rlimit setattr setopt signal t "
+                "tasks-per-core tasks-per-node taskmap time-limit urgency",
+         .two = "",
+         .none = "debug exclusive label-io l progress u unbuffered v verbose wait-event x",
+         .letters = "BNSacgnoqt"},
 };
 
 bool sk_launcher_named(const char *word)
 {
-    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun",
+                                        "jsrun",  "aprun",   "flux",    "prun"};
     const char *base = sk_basename(word);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = strlen(names[i]);
@@ -90,7 +120,7 @@ const char *sk_launcher_unsupported(const char *word)
     const char *base = sk_basename(word);
     if (!strcmp(base, "smpirun"))
         return "a simulated rank cannot be preloaded; link the program with libskein-smpi.a";
-    if (sk_listed("mpirun_rsh aprun jsrun lrun flux prun ibrun poe", base))
+    if (sk_listed("mpirun_rsh lrun ibrun poe", base))
         return "put the preload in front of the program yourself: env LD_PRELOAD=LIBRARY PROGRAM";
     return NULL;
 }
@@ -100,16 +130,25 @@ bool sk_launcher_kind_of(sk_arena *a, const char *path, sk_launcher_kind *kind)
     static const char *const openmpi[] = {"libopen-rte", "libopen-pal", "libprrte", "orterun",
                                           "prterun",     "openmpi",     NULL};
     static const char *const hydra[] = {"HYDRA", "hydra", "mpich", NULL};
+    static const struct {
+        const char *name;
+        sk_launcher_kind kind;
+    } any_mpi[] = {{"srun", SK_LAUNCHER_SRUN},
+                   {"jsrun", SK_LAUNCHER_JSRUN},
+                   {"aprun", SK_LAUNCHER_APRUN},
+                   {"flux", SK_LAUNCHER_FLUX},
+                   {"prun", SK_LAUNCHER_PRUN}};
     char *real = realpath(path, NULL);
     const char *base = sk_format(a, "%s", sk_basename(real ? real : path));
     free(real);
     bool o = strstr(base, "openmpi") || sk_starts_with(base, "orterun") ||
              sk_starts_with(base, "prterun");
     bool h = strstr(base, "hydra") || strstr(base, "mpich");
-    if (sk_starts_with(sk_basename(path), "srun")) {
-        *kind = SK_LAUNCHER_SRUN;
-        return true;
-    }
+    for (size_t i = 0; i < sizeof any_mpi / sizeof *any_mpi; i++)
+        if (sk_starts_with(sk_basename(path), any_mpi[i].name)) {
+            *kind = any_mpi[i].kind;
+            return true;
+        }
     if (o == h) { /* the name does not tell, but a script or a renamed program has it inside */
         o = sk_file_mentions(a, path, openmpi);
         h = sk_file_mentions(a, path, hydra);
@@ -182,6 +221,14 @@ static int find_program(sk_arena *a, sk_launcher_kind kind, char *const *words, 
     return guess;
 }
 
+int sk_launcher_words(sk_launcher_kind kind, char *const *words, int n)
+{
+    if (kind != SK_LAUNCHER_FLUX)
+        return 1;
+    int at = n > 2 && !strcmp(words[1], "mini") ? 2 : 1;
+    return n > at && sk_listed("run submit", words[at]) ? at + 1 : 0;
+}
+
 int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
                          sk_section **sections)
 {
@@ -189,7 +236,8 @@ int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words,
     for (int i = 1; i < n; i++)
         count += !strcmp(words[i], ":");
     *sections = sk_arena_need(a, (size_t)count * sizeof **sections);
-    int first = 1;
+    int first = sk_launcher_words(kind, words, n);
+    first = first ? first : 1;
     for (int k = 0; k < count; k++) {
         sk_section *s = &(*sections)[k];
         s->first = s->end = first;

@@ -1,4 +1,4 @@
-/* launcher.h: the command lines of mpirun, mpiexec and srun: which MPI a launcher belongs to, and
+/* launcher.h: the command lines of mpirun, mpiexec, srun and others: which MPI a launcher belongs to, and
  * where its options end and the programs begin. */
 #ifndef SK_LAUNCHER_H
 #define SK_LAUNCHER_H
@@ -8,7 +8,12 @@
 typedef enum sk_launcher_kind {
     SK_LAUNCHER_OPENMPI, /* mpirun of Open MPI: orterun, prterun */
     SK_LAUNCHER_HYDRA,   /* mpiexec of MPICH and its family */
-    SK_LAUNCHER_SRUN,    /* Slurm: starts programs of either */
+    /* These start programs of any MPI; variables are set by `env` in front of the program. */
+    SK_LAUNCHER_SRUN,  /* Slurm */
+    SK_LAUNCHER_JSRUN, /* IBM JSM */
+    SK_LAUNCHER_APRUN, /* Cray ALPS */
+    SK_LAUNCHER_FLUX,  /* flux run */
+    SK_LAUNCHER_PRUN,  /* PRRTE's prun, or a site's wrapper: options of Open MPI's mpirun */
     SK_NLAUNCHERS,
 } sk_launcher_kind;
 
@@ -35,7 +40,11 @@ typedef struct sk_section {
     const char *dir; /* its working directory, NULL when not set */
 } sk_section;
 
-/* Splits words[1..n) into sections and returns how many. `program` equals `end` in a section that
+/* How many words name the launcher: `flux run` has two. 0: it is `flux` with a command that starts no
+ * program. */
+int sk_launcher_words(sk_launcher_kind kind, char *const *words, int n);
+
+/* Splits the words behind the launcher into sections and returns how many. `program` equals `end` in a section that
  * has none. *sections lives in the arena. */
 int sk_launcher_sections(sk_arena *a, sk_launcher_kind kind, char *const *words, int n,
                          sk_section **sections);

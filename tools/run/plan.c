@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/launch.h"
 #include "commands.h"
 #include "run/env.h"
 #include "run/file.h"
@@ -290,6 +291,34 @@ static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, cons
     return SK_RUN_OK;
 }
 
+/* A script that starts launchers: those that it finds in PATH are ours, and run the real ones under
+ * `skein run` with the same options. */
+static int plan_script(sk_strlist *out, const sk_run_options *o, char **words, int n,
+                       const char *launcher)
+{
+    sk_arena *a = out->arena;
+    const char *ours = sk_launch_find_tool(a, "launchers/mpirun"), *path = getenv("PATH");
+    if (strchr(launcher, '/') || !ours)
+        return sk_refuse("%s starts %s itself; put `skein run` in front of %s there", words[0],
+                         launcher, launcher);
+    const char *self = sk_format(a, "'%s' run --or-plain", sk_launch_self(a));
+    if (o->lib)
+        self = sk_format(a, "%s --lib '%s'", self, o->lib);
+    if (o->match)
+        self = sk_format(a, "%s --match%s%s", self, *o->match ? "=" : "", o->match);
+    path = sk_format(a, "%s:%s", sk_dirname(a, ours), path ? path : "/usr/local/bin:/usr/bin:/bin");
+    if (o->dry_run) {
+        sk_strlist_add(out, "env");
+        sk_strlist_add(out, sk_format(a, "PATH=%s", path));
+        sk_strlist_add(out, sk_format(a, "%s=%s", SK_RUN_AGAIN_VAR, self));
+    }
+    setenv("PATH", path, 1);
+    setenv(SK_RUN_AGAIN_VAR, self, 1);
+    for (int i = 0; i < n; i++)
+        sk_strlist_add(out, words[i]);
+    return SK_RUN_OK;
+}
+
 static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, int n)
 {
     sk_arena *a = out->arena;
@@ -303,8 +332,7 @@ static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, i
     if (status == SK_RUN_OK && mpi == SK_MPI_NONE) {
         sk_program_look(a, words, n, NULL, &p);
         if (p.launcher)
-            return sk_refuse("%s starts %s itself; put `skein run` in front of %s there", words[0],
-                             p.launcher, p.launcher);
+            return plan_script(out, o, words, n, p.launcher);
         status = check_program(&p, words[0], SK_MPI_NONE, &mpi);
     }
     if (status == SK_RUN_OK)
@@ -387,6 +415,9 @@ static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, i
     bool known = sk_launcher_kind_of(a, path, &l.kind);
     if (!known)
         l.kind = mpi == SK_MPI_MPICH ? SK_LAUNCHER_HYDRA : SK_LAUNCHER_OPENMPI;
+    if (!sk_launcher_words(l.kind, words, n))
+        return sk_refuse("`%s %s` starts no program; put `skein run` in front of `flux run`, there",
+                         words[0], n > 1 ? words[1] : "");
     l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
     l.sections = sections;
     if (check_sections(a, &l, known ? mpi_of_launcher(l.kind) : SK_MPI_NONE, o->mpi, &mpi, &p) !=
@@ -397,7 +428,7 @@ static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, i
         l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
         l.sections = sections;
     }
-    l.inject = l.kind == SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l))
+    l.inject = l.kind >= SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l))
                    ? SK_INJECT_ENV
                    : SK_INJECT_OPTIONS;
     int status = choose_env(a, o, mpi, &p, &l, &env);

@@ -16,7 +16,7 @@
 #include "report/channel.h"
 #include "select/select.h"
 
-enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN };
+enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN, OR_PLAIN };
 
 const struct argp_option sk_run_option_table[] = {
     {"output", 'o', "FILE", 0, "how the names of the files begin (default: skein-trace)", 0},
@@ -27,6 +27,7 @@ const struct argp_option sk_run_option_table[] = {
     {"mpi", MPI, "NAME", 0, "openmpi or mpich: do not look which MPI the program links", 0},
     {"lib", LIB, "DIR", 0, "take Skein's libraries from DIR", 0},
     {"dry-run", DRY_RUN, NULL, 0, "print the command that would be run", 0},
+    {"or-plain", OR_PLAIN, NULL, 0, "run a command that cannot run under Skein without it", 0},
     {0}};
 
 int sk_run_file(sk_arena *a, const char *what, const char *file, const char **out)
@@ -83,6 +84,9 @@ bool sk_run_take(void *ctx, int key, const char *value)
         return set_lib(o->arena, value, o) == SK_RUN_OK;
     case DRY_RUN:
         o->dry_run = true;
+        return true;
+    case OR_PLAIN:
+        o->or_plain = true;
         return true;
     default: /* -o of `skein trace` */
         o->trace = value;
@@ -166,7 +170,18 @@ bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, i
     sk_strlist command = sk_strlist_new(o->arena);
     unsetenv(SK_CHANNEL_VAR); /* of another `skein run` around this one */
     sk_watch *w = o->dry_run ? NULL : sk_watch_new(o->arena);
+    unsetenv(SK_RUN_AGAIN_VAR);
     *status = prepare(&command, o, words, n);
+    if (*status == SK_RUN_REFUSED && o->or_plain && n > 0) {
+        sk_run_note("it runs without Skein");
+        command = sk_strlist_new(o->arena);
+        for (int i = 0; i < n; i++)
+            sk_strlist_add(&command, words[i]);
+        *status = SK_RUN_OK;
+        w = NULL;
+    }
+    if (getenv(SK_RUN_AGAIN_VAR))
+        w = NULL; /* every launcher of the script has a `skein run` of its own */
     if (*status == SK_RUN_OK && o->dry_run)
         print(command.v);
     if (*status != SK_RUN_OK || o->dry_run)

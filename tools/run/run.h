@@ -17,7 +17,11 @@ typedef struct sk_run_options {
     const char *match;  /* matching engine, "" for the default; NULL when not asked for */
     const char *trace;  /* how the names of trace files begin; NULL: nothing is recorded */
     bool dry_run;
+    bool or_plain; /* a command that would be refused runs without Skein */
 } sk_run_options;
+
+/* How launchers of a script are run: the start of a command line for a shell. */
+#define SK_RUN_AGAIN_VAR "_SKEIN_RUN_AGAIN"
 
 /* The options of both commands, for an sk_cli whose context is an sk_run_options. The first row is
  * -o of `skein trace`; `skein run` starts at the second. */
