@@ -25,6 +25,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_ARGS] = "arguments left to the host",
     [SK_HOST_NOFIT] = "no algorithm fits",
     [SK_HOST_SAME] = "direct is best, and the host does it",
+    [SK_HOST_DEVICE] = "GPU memory, or nonblocking where it is possible",
     [SK_HOST_EARLY] = "nonblocking, before any blocking one",
 };
 

@@ -343,6 +343,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
         return false;
     out->send = (void *)(uintptr_t)a->sbuf;
     out->recv = a->rbuf;
+    out->staging = a->staging;
     out->error = MPI_SUCCESS;
     return read_own_block(out);
 }

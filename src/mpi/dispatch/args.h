@@ -19,6 +19,7 @@ typedef struct sk_args {
     const MPI_Datatype *stypes, *rtypes;
     MPI_Op op;
     MPI_Comm comm;
+    struct sk_staging *staging; /* the buffers are copies: see staging.h */
 } sk_args;
 
 /* An sk_call, the handles behind it, and the memory it points into: this object for calls without
@@ -29,6 +30,7 @@ typedef struct sk_mpi_call {
     MPI_Datatype handles_few[3];
     const MPI_Datatype *handles; /* of call.types */
     void *send, *recv;           /* buffers as schedules see them */
+    struct sk_staging *staging;  /* of the arguments */
     sk_kernel_fn *kernel;        /* reductions; NULL: the host must reduce */
     bool permanent; /* all handles are predefined: none can be freed and used for another object */
     bool own_differs; /* the rank's own block has two lengths: see sk_mpi_call_copy_own */

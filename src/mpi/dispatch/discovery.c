@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "mpi/dispatch/setup.h"
+#include "mpi/state/device.h"
 #include "mpi/state/location.h"
 #include "mpi/transport/hint.h"
 #include "shm/cma.h"
@@ -172,10 +173,24 @@ static bool locate(sk_discovery *d)
     return true;
 }
 
+/* See dispatch.c. */
+static void agree_on_devices(sk_comm *c)
+{
+    MPI_Request request;
+    int possible = sk_device_possible();
+    if (sk_host.Iallreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MAX, c->user, &request) ==
+            MPI_SUCCESS &&
+        wait_for(&request))
+        c->devices = possible;
+    if (c->devices)
+        atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
+}
+
 static void discover(sk_comm *c)
 {
     if (c->nranks == 1 || !sk_comm_wait_wired(c))
         return;
+    agree_on_devices(c);
     /* Set-ups use the same duplicate in the background: one after the other, on all ranks. */
     if (c->topo && sk_setup_wait(c->topo, c) != SK_OK)
         return;

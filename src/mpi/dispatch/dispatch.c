@@ -14,7 +14,9 @@
 #include "mpi/dispatch/discovery.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
+#include "mpi/dispatch/staging.h"
 #include "mpi/dispatch/startup.h"
+#include "mpi/state/device.h"
 #include "mpi/state/host_progress.h"
 
 __attribute__((noinline)) static void advise(const sk_args *a, const sk_comm *c)
@@ -143,6 +145,7 @@ static int run_or_start(const sk_args *a, sk_form form, sk_comm *c, sk_descripto
                               .kernel = x->wire.kernel,
                               .send = send,
                               .recv = a->rbuf,
+                              .staging = a->staging,
                               .error = error};
     return start_or_raise(c, &call, a->op, x->plan, form, request);
 }
@@ -280,7 +283,7 @@ static sk_descriptor *cached_call(sk_args *a, sk_comm *c)
     return x;
 }
 
-bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+static bool dispatch_call(sk_args *a, sk_form form, MPI_Request *request, int *rc)
 {
     sk_comm *c = sk_comm_known(a->comm);
     if (!c) {
@@ -298,6 +301,98 @@ bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
         }
     }
     return dispatch_new(a, form, c, request, rc);
+}
+
+/* ---- device memory ---- */
+
+/* Skein must not touch memory of a GPU, and the host knows what to do with it. But whether a call goes
+ * to the host must be decided alike by all ranks, and one rank's buffer may be in device memory while
+ * another's is not. So:
+ *   - The ranks of a communicator agree, when they set it up, whether a GPU runtime is loaded in any of
+ *     them (sk_comm.devices). If so, they compare at the blocking calls 1, 2, 4, 8, ... whether any of
+ *     them had device memory so far, the call at hand included. If one had, this call and all later ones
+ *     on the communicator go to the host. Nonblocking ones do in any case: they must not wait for an
+ *     agreement.
+ *   - A call with device memory in between, or on a communicator from before the runtime was loaded,
+ *     runs on copies of its buffers. That needs no agreement. */
+
+/* All ranks come here with the same calls. True: one of them had device memory. */
+static bool compare_devices(sk_comm *c)
+{
+    MPI_Request request;
+    int seen = c->device_seen;
+    return sk_host.Iallreduce(MPI_IN_PLACE, &seen, 1, MPI_INT, MPI_MAX, c->user, &request) ==
+               MPI_SUCCESS &&
+           sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && seen;
+}
+
+static int wait_staged(sk_staging *s, bool back)
+{
+    sk_status st = sk_staging_begin(s, back);
+    if (st == SK_OK)
+        SK_WAIT_UNTIL(sk_proc.wait, (st = sk_staging_poll(s)) != SK_AGAIN, sk_progress());
+    return st == SK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static bool dispatch_staged(sk_args *a, sk_form form, const sk_mpi_call *call,
+                            sk_staged_sides sides, const sk_comm *c, MPI_Request *request, int *rc)
+{
+    sk_args copied = *a;
+    sk_staging *s = sk_staging_new(call, sides);
+    if (!s) {
+        *rc = sk_raise(c, MPI_ERR_NO_MEM);
+        return true;
+    }
+    copied.sbuf = sk_staging_send(s);
+    copied.rbuf = sk_staging_recv(s);
+    copied.staging = form == SK_BLOCKING ? NULL : s;
+    int copying = form == SK_BLOCKING ? wait_staged(s, false) : MPI_SUCCESS;
+    bool served = dispatch_call(&copied, form, request, rc);
+    if (served && form == SK_BLOCKING && *rc == MPI_SUCCESS && copying == MPI_SUCCESS)
+        copying = wait_staged(s, true);
+    if (served && copying != MPI_SUCCESS)
+        *rc = sk_raise(c, copying);
+    if (!sk_staging_kept(s))
+        sk_staging_free(s);
+    return served;
+}
+
+__attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form form,
+                                                             MPI_Request *request, int *rc)
+{
+    if (!sk_process_ready())
+        return false;
+    if (atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) & SK_DEVICES_LOOK)
+        sk_device_look();
+    sk_comm *c = a->coll == SK_BARRIER ? NULL : sk_comm_get(a->comm);
+    if (!c || c->inter || c->in_check || !sk_proc.enabled[a->coll] ||
+        (sk_coll_neighbor(a->coll) && !sk_topo_get(c)))
+        return dispatch_call(a, form, request, rc);
+    sk_mpi_call call;
+    a->outlives = form != SK_BLOCKING;
+    sk_args_clear_insignificant(a, c);
+    bool here = atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) & SK_DEVICES_HERE;
+    sk_staged_sides sides = {false, false};
+    if (here && !c->device_host && sk_args_read(a, c, &call))
+        sides = sk_staging_needed(&call);
+    c->device_seen |= sides.send || sides.recv;
+    if (c->devices && form == SK_BLOCKING && !c->device_host) {
+        int64_t n = ++c->device_calls;
+        c->device_host = !(n & (n - 1)) && compare_devices(c);
+    }
+    if (c->device_host || (c->devices && form != SK_BLOCKING) ||
+        (c->nranks == 1 && (sides.send || sides.recv)))
+        return pass_to_host(a, form, c, SK_HOST_DEVICE);
+    if (sides.send || sides.recv)
+        return dispatch_staged(a, form, &call, sides, c, request, rc);
+    return dispatch_call(a, form, request, rc);
+}
+
+bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+{
+    if (__builtin_expect(atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) != 0, 0))
+        return dispatch_devices(a, form, request, rc);
+    return dispatch_call(a, form, request, rc);
 }
 
 /* ---- new communicators ---- */

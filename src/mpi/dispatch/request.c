@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "mpi/dispatch/setup.h"
+#include "mpi/dispatch/staging.h"
 
 /* Freed by the user, still needed by an active collective. */
 typedef struct sk_deferred_free {
@@ -21,6 +22,7 @@ static void free_op(sk_op *op)
     sk_plan_release(op->plan);
     if (op->comm)
         sk_comm_release(op->comm);
+    sk_staging_free(op->staging);
     free(op->call);
     free(op->memory);
     free(op);
@@ -90,6 +92,9 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     }
     op->comm = c;
     sk_comm_hold(c);
+    op->staging = call->staging;
+    if (op->staging)
+        sk_staging_keep(op->staging);
     return op;
 }
 
@@ -159,10 +164,8 @@ static void init_run(sk_op *op)
                 op->packets);
 }
 
-/* Progress one collective; the process lock is held. */
-static sk_status poll_op(sk_op *op)
+static sk_status poll_run(sk_op *op)
 {
-    SK_ASSERT(sk_process_locked());
     if (op->call) {
         sk_status st = make_plan(op);
         if (st == SK_AGAIN)
@@ -184,6 +187,32 @@ static sk_status poll_op(sk_op *op)
         op->wire.comm = op->comm->nranks == 1 ? sk_proc.self : op->comm->wire;
     }
     return sk_run_poll(&op->run);
+}
+
+/* Buffers in device memory: there, run, and back. */
+static sk_status poll_staged(sk_op *op)
+{
+    sk_status st = SK_OK;
+    if (op->stage == SK_STAGE_IN) {
+        if ((st = sk_staging_poll(op->staging)) == SK_OK)
+            op->stage = SK_STAGE_RUN;
+    }
+    if (op->stage == SK_STAGE_RUN && st == SK_OK && (st = poll_run(op)) == SK_OK) {
+        op->stage = SK_STAGE_BACK;
+        st = sk_staging_begin(op->staging, true);
+    }
+    if (op->stage == SK_STAGE_BACK && st == SK_OK)
+        st = sk_staging_poll(op->staging);
+    if (st == SK_WIRE && op->wire.error == MPI_SUCCESS)
+        op->wire.error = MPI_ERR_OTHER;
+    return st;
+}
+
+/* Progress one collective; the process lock is held. */
+static sk_status poll_op(sk_op *op)
+{
+    SK_ASSERT(sk_process_locked());
+    return op->staging ? poll_staged(op) : poll_run(op);
 }
 
 static void free_deferred(void);
@@ -224,6 +253,9 @@ int sk_op_start(sk_op *op)
     op->wire.error = op->error;
     op->wire.hint.call = sk_process_call();
     op->started = true;
+    op->stage = SK_STAGE_IN;
+    if (op->staging && sk_staging_begin(op->staging, false) != SK_OK)
+        op->wire.error = MPI_ERR_OTHER;
     if (sk_proc.reporting)
         op->since = sk_host.Wtime();
 

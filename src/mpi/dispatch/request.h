@@ -28,7 +28,9 @@ typedef struct sk_op {
     int setup;
     uint32_t ntypes;
     void *send, *recv, *scratch, *packets;
-    int error;          /* found before the start */
+    int error;                  /* found before the start */
+    struct sk_staging *staging; /* of the buffers, or NULL */
+    enum { SK_STAGE_IN, SK_STAGE_RUN, SK_STAGE_BACK } stage;
     MPI_Request work;   /* generalized request, while started */
     MPI_Request handle; /* persistent: what the user holds */
     bool persistent;

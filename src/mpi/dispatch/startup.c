@@ -8,6 +8,7 @@
 #include "mpi/dispatch/ending.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/state/comm.h"
+#include "mpi/state/device.h"
 #include "mpi/state/dtype.h"
 #include "mpi/state/host_progress.h"
 #include "mpi/state/own_graph.h"
@@ -96,6 +97,7 @@ static int start_locked(void)
     sk_proc.never = MPI_REQUEST_NULL;
     int *most = NULL, found = 0;
     sk_host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
+    sk_device_look();
     sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
     return SK_PROC_READY;
 }

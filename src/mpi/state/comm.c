@@ -105,6 +105,8 @@ static sk_comm *make(MPI_Comm comm)
     c->user = comm;
     c->freed = c->had_nonblocking = c->tags_used_up = false;
     c->host_colls = 0;
+    c->devices = c->device_seen = c->device_host = false;
+    c->device_calls = 0;
     c->next_tag = c->next_persist_tag = 0;
     if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;

@@ -44,6 +44,12 @@ typedef struct sk_comm {
     int64_t slot_capacity;          /* bytes of its slots */
     bool direct;                    /* local ranks can read each other's memory */
 
+    /* Device memory: see dispatch.c. */
+    bool devices;         /* agreed: a GPU runtime is loaded in one of the ranks */
+    bool device_seen;     /* a call of this rank had device memory */
+    bool device_host;     /* agreed: calls go to the host */
+    int64_t device_calls; /* blocking calls, the same on all ranks */
+
     struct sk_topo *topo;        /* NULL: none, or not used yet: see topo.h */
     struct sk_call_cache *cache; /* see call_cache.h */
     void (*cache_free)(struct sk_call_cache *);

@@ -42,17 +42,22 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *data)
 static void *open_loaded(const char *library)
 {
     sk_library_search s = {.library = library};
-    return dl_iterate_phdr(match_object, &s) ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return dl_iterate_phdr(match_object, &s) ? sk_dlopen_real()(s.path, RTLD_LAZY | RTLD_NOLOAD)
+                                             : NULL;
+}
+
+void *sk_host_find_in(const char *name, const char *library)
+{
+    void *handle = open_loaded(library), *fn = handle ? sk_dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle); /* whoever loaded it keeps it */
+    return fn;
 }
 
 void *sk_host_find_loaded(const char *name, const char *library)
 {
-    void *fn = sk_dlsym_next(name), *handle = fn ? NULL : open_loaded(library);
-    if (handle) {
-        fn = sk_dlsym(handle, name);
-        dlclose(handle); /* whoever loaded it keeps it */
-    }
-    return fn;
+    void *fn = sk_dlsym_next(name);
+    return fn ? fn : sk_host_find_in(name, library);
 }
 
 /* ---- the table ---- */

@@ -7,16 +7,30 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Only the C library's dlsym has a version, so dlvsym never finds ours. */
-sk_dlsym_fn *sk_dlsym_real(void)
+/* Only the C library's functions have a version, so dlvsym never finds ours. */
+static void *find(const char *name)
 {
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27"};
-    static _Atomic(sk_dlsym_fn *) found;
-    sk_dlsym_fn *fn = atomic_load_explicit(&found, memory_order_relaxed);
+    void *fn = NULL;
     for (size_t i = 0; !fn && i < sizeof versions / sizeof *versions; i++)
-        fn = (sk_dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-    atomic_store_explicit(&found, fn, memory_order_relaxed);
+        fn = dlvsym(RTLD_NEXT, name, versions[i]);
     return fn;
+}
+
+sk_dlsym_fn *sk_dlsym_real(void)
+{
+    static _Atomic(void *) found;
+    if (!atomic_load_explicit(&found, memory_order_relaxed))
+        atomic_store_explicit(&found, find("dlsym"), memory_order_relaxed);
+    return (sk_dlsym_fn *)atomic_load_explicit(&found, memory_order_relaxed);
+}
+
+sk_dlopen_fn *sk_dlopen_real(void)
+{
+    static _Atomic(void *) found;
+    if (!atomic_load_explicit(&found, memory_order_relaxed))
+        atomic_store_explicit(&found, find("dlopen"), memory_order_relaxed);
+    return (sk_dlopen_fn *)atomic_load_explicit(&found, memory_order_relaxed);
 }
 
 void *sk_dlsym(void *handle, const char *name)

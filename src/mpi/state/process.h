@@ -40,6 +40,7 @@ typedef struct sk_process {
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;   /* persistent collectives */
     atomic_int ndeferred;       /* entries of `deferred` */
+    atomic_int devices;         /* SK_DEVICES_*: see device.h */
     _Atomic(uint32_t) calls;    /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;

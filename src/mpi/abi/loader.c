@@ -1,10 +1,15 @@
-/* dlsym.c: Skein's dlsym. Some programs load the MPI while they run and ask for its functions by the
+/* loader.c: Skein's dlopen and dlsym.
+ *
+ * dlopen only takes note that libraries come: a GPU runtime may be among them.
+ *
+ * dlsym: some programs load the MPI while they run and ask for its functions by the
  * handle (Julia does); some tools ask for the next MPI_ name after their own. Both would pass Skein by.
  * So where the answer is a function of the host that Skein has too, it becomes Skein's.
  *
  * What RTLD_NEXT means depends on the caller, which the C library reads from the return address. So
- * every other look-up must end in a jump to the real dlsym, not in a call. Compilers make a jump of it
- * when they optimise and no sanitizer is on; otherwise there is no such function here. */
+ * every other look-up must end in a jump to the real dlsym, not in a call; the same holds for dlopen,
+ * which searches where its caller says. Compilers make a jump of it when they optimise and no sanitizer
+ * is on; otherwise there are no such functions here. */
 #include "mpi/state/host.h"
 
 #if SK_HAVE_NEXT && defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) &&                     \
@@ -15,11 +20,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "mpi/state/device.h"
 #include "mpi/state/lookup.h"
 
 static bool defines(const struct link_map *map, const char *name)
 {
-    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *handle = sk_dlopen_real()(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return false;
     const void *fn = sk_dlsym(handle, name); /* it may be that of a dependency */
@@ -40,6 +46,15 @@ static bool host_is_next(const void *caller, const char *name)
         else if (defines(map, name))
             return false;
     return false;
+}
+
+SK_EXPORT void *dlopen(const char *file, int mode);
+SK_EXPORT void *dlopen(const char *file, int mode)
+{
+    sk_dlopen_fn *real = sk_dlopen_real();
+    if (file && !(mode & RTLD_NOLOAD))
+        sk_device_loading();
+    return real(file, mode);
 }
 
 SK_EXPORT void *dlsym(void *restrict handle, const char *restrict name);
