@@ -12,6 +12,12 @@ refuses "program_without_mpi_is_refused" "not an MPI program.*--mpi=" run $first
 refuses "program_without_mpi_and_launcher_is_refused" "not an MPI program" run ./plain
 refuses "static_program_is_refused" "linked statically" run $first_run -n 2 ./static
 refuses "static_pie_program_is_refused" "linked statically" run $first_run -n 2 ./staticpie
+if [ "$(id -u)" = 0 ]; then
+    cp $first_app setuid && chown nobody setuid && chmod u+s setuid
+    refuses "setuid_program_is_refused" "set-user-ID.*no library can be preloaded" run $first_run -n 2 ./setuid
+else
+    skip "setuid_program_is_refused" "only root can make one of another user"
+fi
 refuses "object_file_is_refused" "skein run: " run $first_run -n 2 ./object.o
 refuses "unknown_setting_names_the_nearest" "SKEIN_REPROT.*SKEIN_REPORT" \
     env SKEIN_REPROT=1 "$skein" run --lib lib $first_run -n 2 $first_app

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "bench/launch.h"
@@ -73,11 +75,27 @@ static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
     return SK_RUN_OK;
 }
 
+/* Does the program run with rights that the user does not have? Then the dynamic linker ignores what is
+ * preloaded. */
+static bool gains_rights(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 &&
+           (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+            ((st.st_mode & S_ISGID) && st.st_gid != getegid()) ||
+            (geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0));
+}
+
 /* *mpi is the MPI found so far (of the programs before it, or by --mpi) and is set. `launcher` is
  * that of the launcher, SK_MPI_NONE when there is none or it starts programs of any. */
 static int check_program(const sk_program *p, const char *name, sk_flavour launcher,
                          sk_flavour *mpi)
 {
+    if (p->path && gains_rights(p->path))
+        return sk_refuse(
+            "%s is set-user-ID, set-group-ID or has capabilities, so no library can be "
+            "preloaded; run a copy of it without",
+            p->path);
     switch (p->verdict) {
     case SK_PROGRAM_MPI:
         return check_mpi(p, launcher, mpi);
