@@ -1,6 +1,6 @@
 #!/bin/sh
 # deps.sh: see to it that what building and testing need is installed. Quick when it is.
-packages="gcc libc6-dev make pkg-config meson ninja-build
+packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
 

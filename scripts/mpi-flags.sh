@@ -1,6 +1,7 @@
 #!/bin/sh
-# mpi-flags.sh openmpi|mpich|smpi cflags|libs: how to compile and link against that MPI, asked from
-# its compiler wrapper. Fails, with the reason on standard error, when there is none.
+# mpi-flags.sh openmpi|mpich|smpi cflags|libs|fflags|flibs: how to compile and link C or Fortran
+# against that MPI, asked from its compiler wrapper. Fails, with the reason on standard error, when there
+# is none.
 flavour=$1 part=$2
 
 # A wrapper counts only if its mpi.h is of the family asked for: plain `mpicc` may be any.
@@ -8,6 +9,28 @@ belongs() {
     command -v "$1" >/dev/null 2>&1 &&
         echo '#include <mpi.h>' | "$1" -E -dM -x c - 2>/dev/null | grep -q "^#define $2\b"
 }
+
+# The Fortran wrappers: known by the library that they link.
+case $flavour:$part in
+*:f*)
+    case $flavour in
+    openmpi) library=-lmpi_mpifh ;;
+    mpich) library=-lmpichfort ;;
+    *) echo "no Fortran for $flavour" >&2; exit 1 ;;
+    esac
+    for wrapper in mpifort.$flavour mpifort; do
+        words=$("$wrapper" -show 2>/dev/null | tr -s ' ' '\n') || continue
+        echo "$words" | grep -qx -e "$library" || continue
+        case $part in
+        fflags) echo "$words" | grep -e '^-I' -e '^-fallow' ;;
+        flibs) echo "$words" | grep -e '^-L' -e '^-l' -e '^-Wl,-rpath' -e '^-pthread' ;;
+        esac
+        exit 0
+    done
+    echo "neither mpifort.$flavour nor mpifort is there, or is its own" >&2
+    exit 1
+    ;;
+esac
 
 case $flavour in
 openmpi) macro=OPEN_MPI wrappers="mpicc.openmpi mpicc" ;;

@@ -1,0 +1,112 @@
+#!/bin/sh
+# The Fortran tests: run.sh BUILD_DIR FLAVOUR [GROUP...]
+# The groups are interfaces, random and instructions. Programs run plain and with the library preloaded,
+# for mpif.h, `use mpi` and `use mpi_f08`. They check their results, and that Skein counted every
+# collective that they called exactly once. SEED=n fixes the random cases.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?usage: run.sh BUILD_DIR FLAVOUR [GROUP...]}" && pwd) || exit 2
+flavour=${2:?a flavour}
+shift 2
+. "$here/../tap.sh"
+only=${*:-interfaces random instructions}
+seed=${SEED:-$(date +%s)}
+cores=$(nproc 2>/dev/null || echo 1)
+programs=$build/tests/fortran
+library=$build/lib/libskein-$flavour.so
+log=$tmp/log
+
+wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# start RANKS plain|skein [NAME=VALUE...] -- COMMAND...: the job, its output in $log.
+start() {
+    ranks=$1 preload=
+    [ "$2" = skein ] && preload=$library
+    shift 2
+    if [ "$flavour" = openmpi ]; then
+        words=$(launch_of openmpi "$ranks")
+        while [ "$1" != -- ]; do words="$words -x $1"; shift; done
+        words="$words ${preload:+-x LD_PRELOAD=$preload}"
+    else
+        words=$(launch_of mpich "$ranks")
+        while [ "$1" != -- ]; do words="$words -genv ${1%%=*} ${1#*=}"; shift; done
+        [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$build/tests/mpi/libyield.so
+        words="$words ${preload:+-genv LD_PRELOAD $preload}"
+    fi
+    shift
+    replay="$words $*"
+    timeout "$(patience 60)" $words "$@" >"$log" 2>&1 </dev/null
+}
+
+# check NAME STATUS: the test, by the status of the job.
+check() {
+    if [ "$2" = 0 ]; then
+        ok "$1"
+        return 0
+    fi
+    why=$(grep -aE '^(interfaces|random) \(' "$log" | head -3)
+    fail "$1" "${why:-exit $2: $(grep -av '^[-[:space:]]*$' "$log" | head -3)} (replay: $replay)"
+    return 1
+}
+
+# What the report must say of the calls that rank 0 made: all are there, and Skein served some of each
+# collective. The report has the largest counts over ranks, so it can show more.
+compare() { # name log report ranks
+    python3 - "$2" "$3" "$4" <<'END' >"$tmp/said" 2>&1 && ok "$1" || fail "$1" "$(tail -n 5 "$tmp/said")"
+import json, sys
+made = {w[1]: int(w[2]) for w in (line.split() for line in open(sys.argv[1])) if len(w) == 3 and w[0] == "made"}
+rows = json.load(open(sys.argv[2]))["rows"]
+bad = [] if len(made) == 22 else ["the program made %d collectives, not 22" % len(made)]
+for coll, calls in made.items():
+    seen = [r for r in rows if r["collective"] == coll]
+    if sum(r["calls"] for r in seen) < calls:
+        bad.append("%s: %d calls, the report has %d" % (coll, calls, sum(r["calls"] for r in seen)))
+    if int(sys.argv[3]) > 1 and not any(r.get("algorithm") for r in seen):
+        bad.append("%s: none of %d calls was served" % (coll, calls))
+print("\n".join(bad))
+sys.exit(bool(bad))
+END
+}
+
+# The results of a program, plain and under Skein, are both compared with the definition.
+interfaces() { # interface
+    for n in 1 2 3 4 5; do
+        program=$programs/interfaces-$1-$flavour
+        start $n plain -- "$program"
+        check "$flavour $1, plain, $n ranks" $?
+        rm -f "$tmp/report"
+        start $n skein "SKEIN_REPORT=$tmp/report" -- "$program"
+        check "$flavour $1 under Skein, $n ranks" $? &&
+            compare "$flavour $1 under Skein, $n ranks: every collective is in the report" "$log" "$tmp/report" $n
+        start $n skein SKEIN_FIND=0 -- "$program"
+        check "$flavour $1 over shared memory, $n ranks" $?
+    done
+}
+
+random() { # interface
+    program=$programs/random-$1-$flavour
+    start 3 plain -- "$program" 1 100 # of this seed, because with others the hosts alone err or hang
+    check "$flavour random $1, seed 1, plain" $?
+    for n in 1 2 3 4 5; do
+        start $n skein -- "$program" "$seed" 200
+        check "$flavour random $1, seed $seed, $n ranks" $?
+    done
+    start 4 skein SKEIN_FIND=0 -- "$program" "$seed" 200
+    check "$flavour random $1, seed $seed, over shared memory" $?
+    start 5 skein SKEIN_SHM=0 -- "$program" "$seed" 100
+    check "$flavour random $1, seed $seed, by messages" $?
+}
+
+if [ ! -x "$programs/random-mpi-$flavour" ]; then
+    skip "$flavour Fortran" "its programs were not built: there is no gfortran, or no mpifort of this MPI"
+elif [ ! -e "$library" ]; then
+    skip "$flavour Fortran" "there is no $library"
+else
+    for interface in mpifh mpi mpi_f08; do
+        wanted interfaces && interfaces $interface
+        wanted random && random $interface
+    done
+    wanted instructions && . "$here/instructions.sh"
+fi
+finish

@@ -1,0 +1,27 @@
+/* seen.c: what Skein counted so far, for the Fortran programs. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+
+int skein_seen(long long *served, long long *host);
+void watch(int seconds);
+
+/* Returns 0 when Skein is not preloaded. When it is, but does not see the program, the counts are 0. */
+int skein_seen(long long *served, long long *host)
+{
+    int (*get)(const char *, long long *);
+    *(void **)&get = dlsym(RTLD_DEFAULT, "skein_counter");
+    *served = *host = 0;
+    if (!get)
+        return 0;
+    get("served", served);
+    get("host", host);
+    return 1;
+}
+
+/* End a program that hangs. gfortran's `alarm` needs a handler of its own. */
+void watch(int seconds)
+{
+    signal(SIGALRM, SIG_DFL);
+    alarm((unsigned)seconds);
+}
