@@ -26,7 +26,8 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_NOFIT] = "no algorithm fits",
     [SK_HOST_SAME] = "direct is best, and the host does it",
     [SK_HOST_DEVICE] = "GPU memory, or nonblocking where it is possible",
-    [SK_HOST_EARLY] = "nonblocking, before any blocking one",
+    [SK_HOST_EARLY] = "first calls on a communicator",
+    [SK_HOST_FOREIGN] = "ranks outside MPI_COMM_WORLD",
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class) and every (collective, reason, class),

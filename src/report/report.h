@@ -19,6 +19,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_HOST_SAME,
                               SK_HOST_EARLY,
                               SK_HOST_DEVICE,
+                              SK_HOST_FOREIGN,
                               SK_NHOST_REASONS
 } sk_host_reason;
 

@@ -78,6 +78,7 @@ typedef struct sk_shm_ring {
 struct sk_shm {
     void *mem;
     size_t bytes;
+    bool borrowed;            /* the mapping is not its own */
     sk_shm_counter *released; /* epochs that each local rank has released */
     int n, me, nrings;
     sk_waiting waiting;

@@ -110,6 +110,12 @@ sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk)
     return x;
 }
 
+void sk_fifos_clear(void *mem, int n)
+{
+    size_t ranks = (size_t)n;
+    memset(mem, 0, ranks * (sizeof(fifo_doorbell) + ranks * sizeof(fifo)));
+}
+
 void sk_fifos_enable_cma(sk_fifos *x)
 {
     x->cma = true;

@@ -28,6 +28,7 @@ size_t sk_fifos_bytes(int n, int64_t max_chunk);
  * memory. */
 sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk);
 void sk_fifos_free(sk_fifos *x);
+void sk_fifos_clear(void *mem, int n); /* zero what must be zero at first */
 
 /* All local ranks can read each other's memory. */
 void sk_fifos_enable_cma(sk_fifos *x);

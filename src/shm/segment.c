@@ -10,7 +10,7 @@
 
 static void *map(int fd, size_t bytes)
 {
-    void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     return mem == MAP_FAILED ? NULL : mem;
 }
 

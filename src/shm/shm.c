@@ -1,5 +1,6 @@
 /* shm.c: the layout of the shared memory, and what is rare in epochs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "shm/epochs.h"
 #include "shm/tuning.h"
@@ -82,11 +83,25 @@ static void init_ring(sk_shm_ring *r, int i, char *mem, int n)
     r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)rings[i].cold - 1;
 }
 
-sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
+/* How many rings memory of this size has. */
+static int nrings_of(size_t bytes, int n)
 {
     int nrings = SK_SHM_NRINGS;
     while (nrings > 2 && bytes_of(n, nrings) != bytes)
         nrings--;
+    return nrings;
+}
+
+/* Counters, the lines with the flags, and the fifos. What is in the larger slots does not matter. */
+void sk_shm_clear(void *mem, size_t bytes, int n)
+{
+    memset(mem, 0, head_bytes(n) + ring_bytes(n, 0));
+    sk_fifos_clear((char *)mem + rings_bytes(n, nrings_of(bytes, n)), n);
+}
+
+sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
+{
+    int nrings = nrings_of(bytes, n);
     sk_shm *shm = bytes_of(n, nrings) == bytes ? calloc(1, sizeof *shm) : NULL;
     if (!shm)
         return NULL;
@@ -110,6 +125,11 @@ sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
     return shm;
 }
 
+void sk_shm_borrow(sk_shm *shm)
+{
+    shm->borrowed = true;
+}
+
 void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting)
 {
     shm->waiting = waiting;
@@ -124,7 +144,8 @@ void sk_shm_free(sk_shm *shm)
 {
     if (!shm)
         return;
-    sk_segment_unmap(shm->mem, shm->bytes);
+    if (!shm->borrowed)
+        sk_segment_unmap(shm->mem, shm->bytes);
     sk_fifos_free(shm->fifos);
     free(shm);
 }

@@ -39,9 +39,13 @@ size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes);
 /* Over memory of this size that is zero at first, as local rank `me` of n. Takes over the mapping.
  * NULL: out of memory. All local ranks must wait in the same mode. */
 sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me);
+void sk_shm_borrow(sk_shm *shm); /* the mapping is somebody else's: do not unmap it */
+
+/* Make memory that has served n local ranks fit for others: zero what must be zero at first. */
+void sk_shm_clear(void *mem, size_t bytes, int n);
 void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting); /* before the first epoch */
 void sk_shm_enable_cma(sk_shm *shm); /* local ranks can read each other's memory */
-void sk_shm_free(sk_shm *shm);       /* unmaps */
+void sk_shm_free(sk_shm *shm);       /* unmaps, if it owns the mapping */
 
 int64_t sk_shm_slot_bytes(const sk_shm *shm); /* of the largest slot */
 

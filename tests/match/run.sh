@@ -51,7 +51,7 @@ group_engines() {
         found=1
         run 60 3 "SKEIN_MATCH=$e" -- match -s "$seed" $matching
         run 60 2 "SKEIN_MATCH=$e" -- match -t -n 1000 posted posted_any unexpected
-        PRELOAD=1 run 60 4 "SKEIN_MATCH=$e" SKEIN_FIND=1000000 -- match -t -s "$seed" -n 10 \
+        PRELOAD=1 run 60 4 "SKEIN_MATCH=$e" SKEIN_SHM=0 -- match -t -s "$seed" -n 10 \
             split_churn random threads_wild
         [ -z "$long" ] || run 300 6 "SKEIN_MATCH=$e" -- match -s "$seed" -n 300 random
     done
@@ -113,7 +113,7 @@ mpi_tests() { # HOST EXTRA GROUP...
 }
 
 group_mpi() {
-    mpi_tests '' '-x SKEIN_FIND=1000000' provider
+    mpi_tests '' '-x SKEIN_SHM=0' provider
     mpi_tests 1 '' provider
     [ -n "$long" ] || return
     mpi_tests '' '-x SKEIN_SHM=0' provider

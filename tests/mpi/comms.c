@@ -41,6 +41,9 @@ void comms_make(comms *c, MPI_Comm parent)
     MPI_Comm_split(parent, rank, 0, &c->of[6]);
     MPI_Comm_split(parent, 7, rank * 7919 % 101, &c->of[7]);
     MPI_Comm_split(parent, rank < size / 2, -rank, &c->of[8]);
+    for (int i = 0; i < NCOMMS; i++)
+        if (c->of[i] != MPI_COMM_NULL)
+            test_adopt(c->of[i]); /* a nonblocking call may come first, and it is to be Skein's */
 }
 
 void comms_free(comms *c)

@@ -198,6 +198,7 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv, "forms");
     MPI_Comm c;
     MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    test_adopt(c);
     allreduce_gives_the_same_bits();
     single_completions_report_like_the_host();
     waitall_takes_null_requests_and_no_statuses();

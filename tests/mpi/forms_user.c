@@ -27,6 +27,7 @@ void handles_may_be_freed_after_the_start(void)
     for (int i = 0; i < 2 * N; i++)
         all[i] = in[i] = test_rank() + i;
     MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    test_adopt(c);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     MPI_Op_create(add, 1, &op);

@@ -204,3 +204,9 @@ bool read_options(options *o, int argc, char **argv, int all, int (*find)(const 
     PMPI_Bcast(&o->seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     return true;
 }
+
+void test_adopt(MPI_Comm comm)
+{
+    double one = 1, sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+}

@@ -26,6 +26,10 @@ void test_begin(int *argc, char ***argv, const char *name);
 void test_begin_thread(int *argc, char ***argv, const char *name, int wanted, int *provided);
 int test_end(void);
 int test_rank(void);
+
+/* A reduction, after which Skein serves all calls on the communicator, nonblocking ones too. */
+void test_adopt(MPI_Comm comm);
+
 int test_size(void);
 
 /* The named step must be over in `seconds`; otherwise the program ends and says which step hung. */

@@ -75,6 +75,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < THREADS; i++) {
         w[i] = (work){.seed = seed, .number = i, .cases = cases};
         MPI_Comm_dup(MPI_COMM_WORLD, &w[i].comm);
+        test_adopt(w[i].comm);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_create(&w[i].thread, NULL, run, &w[i]);

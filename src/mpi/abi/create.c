@@ -1,7 +1,8 @@
 /* create.c: the calls that create communicators. They block inside the host, where Skein's
  * nonblocking collectives may not progress, while another rank may need that progress before it
- * joins. So the ranks first meet in a barrier that does progress. The call itself then waits only
- * for ranks that have arrived. Skein's duplicate of the new communicator is made at once. */
+ * joins. Where collectives progress inside the host on all ranks, nothing need be done. Elsewhere the
+ * ranks first meet in a barrier that does progress; the call itself then waits only for ranks that have
+ * arrived. */
 #include <stdatomic.h>
 
 #include "mpi/dispatch/dispatch.h"
@@ -32,10 +33,8 @@ static void barrier(MPI_Comm comm)
     {                                                                                              \
         before;                                                                                    \
         int rc = sk_host.name args;                                                                \
-        if (rc == MPI_SUCCESS) {                                                                   \
-            sk_dispatch_comm_created(*out);                                                        \
+        if (rc == MPI_SUCCESS)                                                                     \
             sk_dispatch_topo_created(*out, info);                                                  \
-        }                                                                                          \
         return rc;                                                                                 \
     }
 
@@ -54,7 +53,6 @@ CREATE(Intercomm_create,
        (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out),
        (comm, leader, peer, remote, tag, out))
 MAKE(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
-
 #if SK_HAVE_NEXT
 MAKE(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
      (comm, group, tag, out), (void)0)
@@ -63,9 +61,9 @@ MAKE(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out)
 #if SK_HAVE_GRAPHS
 /* Open MPI up to 5.0 receives the edges of MPI_Dist_graph_create from any rank, with the tags that
  * the 24th and 25th nonblocking collective on the communicator use too. Creating the new communicator
- * takes such collectives, and so do Skein's barriers above. A rank that still waits for edges could
- * receive a message of a rank that has gone on, and all would wait for ever. So these two tags are
- * used up before the first graph. */
+ * takes such collectives. A rank that still waits for edges could receive a message of a rank that has
+ * gone on, and all would wait for ever, as they do without Skein. So these two tags are used up before
+ * the first graph. */
 static void use_up_tags(MPI_Comm comm)
 {
 #ifdef OPEN_MPI

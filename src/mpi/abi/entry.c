@@ -13,7 +13,7 @@
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
-        return sk_dispatch(&a, form, request, &rc) ? rc : sk_count_over(host);                      \
+        return sk_dispatch(&a, form, request, &rc) ? rc : sk_count_over(host);                     \
     }
 
 #define COUNT  int

@@ -5,12 +5,15 @@
 #include "mpi/dispatch/ending.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/state/host.h"
+#include "mpi/state/world.h"
 #include "skein.h"
 
 static void start(void)
 {
-    sk_process_start();
-    sk_dispatch_comm_created(MPI_COMM_WORLD);
+    if (sk_process_start() != SK_PROC_READY)
+        return;
+    sk_world_start();
+    sk_dispatch_world_created();
 }
 
 SK_ENTRY(MPI_Init, (int *argc, char ***argv), (argc, argv))

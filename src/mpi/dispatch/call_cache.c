@@ -172,7 +172,7 @@ static bool keep_arrays(struct sk_call_entry *p, const sk_args *a, const sk_comm
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan)
 {
-    if (!call->permanent || (!c->discovered && !a->outlives))
+    if (!call->permanent || !sk_comm_adopted(c))
         return NULL;
     if (!c->cache)
         c->cache = calloc(1, sizeof *c->cache);

@@ -234,7 +234,6 @@ bool sk_check_call(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
     sk_mpi_call call;
     sk_check_region r = {0};
     char *before = NULL, *expected = NULL;
-    bool was_discovered = c->discovered;
     sk_args_clear_insignificant(a, c);
     if ((!sk_coll_neighbor(a->coll) || c->topo) && sk_args_read(a, c, &call))
         r = written_by(a, &call.call);
@@ -251,12 +250,6 @@ bool sk_check_call(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
     if (served) {
         if (region_size(&r))
             memcpy(expected, r.base + r.lo, region_size(&r));
-        if (c->discovered != was_discovered && c->cache_aside) {
-            c->cache_free(c->cache_aside); /* it has plans made before discovery */
-            c->cache_aside = NULL;
-        }
-        if (!c->discovered)
-            c->calls--; /* the second run must not discover what the first did not know */
         restore(&r, before);
         int rc2;
         if (run_usual(&second, c, run, &rc2)) /* not if its set-up leaves the call to the host */

@@ -15,7 +15,8 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
                          .counter =
                              sk_report_counter_of(sk_proc.report, plan->algo_index, plan->size),
                          .wire = {.base.ops = &sk_mpi_wire_ops,
-                                  .comm = MPI_COMM_NULL,
+                                  .comm = sk_comm_wire(c),
+                                  .peers = c->peers,
                                   .op = op,
                                   .types = v->types,
                                   .handles = call->handles,
@@ -41,16 +42,6 @@ static int result_of(sk_status st, const sk_mpi_wire *w)
     }
 }
 
-/* For the first run. All ranks take part in making the duplicate, also those with nothing to do in
- * this call. */
-static bool get_wire(sk_descriptor *x, sk_comm *c)
-{
-    if (!sk_comm_wired(c) && !sk_comm_wait_wired(c))
-        return false;
-    x->wire.comm = c->nranks == 1 ? sk_proc.self : c->wire;
-    return true;
-}
-
 /* The communicator's scratch, which may have moved since the last run. */
 static char *get_scratch(sk_descriptor *x, sk_comm *c)
 {
@@ -71,8 +62,6 @@ static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
         w->hint = sk_hint_of(x->plan->algo->coll, x->plan->bytes, c->nranks, sk_process_call());
     if (x->bytes && !(scratch = get_scratch(x, c)))
         return MPI_ERR_NO_MEM;
-    if (w->comm == MPI_COMM_NULL && !get_wire(x, c))
-        return MPI_ERR_OTHER;
     if (x->sched->straight) { /* without packets */
         sk_run run = {.sched = x->sched, .wire = &w->base, .buf = {send, recv, scratch}};
         return result_of(sk_shm_wire_straight(&run), w);

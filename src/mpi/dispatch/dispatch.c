@@ -1,17 +1,17 @@
 /* dispatch.c: from the arguments of a call to a running schedule.
  *
  *   short way   a blocking call just like an earlier one: its descriptor is in the call cache
- *   long way    count the call, run discovery and set-ups when needed, read the arguments, get
+ *   long way    count the call, adopt the communicator, run set-ups when needed, read the arguments, get
  *               a plan, then run it (blocking) or start it (nonblocking, persistent) */
 #include "mpi/dispatch/dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/dispatch/adopt.h"
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
 #include "mpi/dispatch/count.h"
-#include "mpi/dispatch/discovery.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
@@ -44,7 +44,7 @@ static bool pass_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_rea
 
 static int next_persist_tag(sk_comm *c)
 {
-    int tag = (int)(sk_proc.tags + c->next_persist_tag++);
+    int tag = sk_comm_tag_at(c, sk_proc.tags + c->next_persist_tag++);
     if (c->next_persist_tag == sk_proc.tags)
         c->next_persist_tag = 0;
     return tag;
@@ -70,7 +70,7 @@ static int start(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     int rc;
     if (form == SK_PERSISTENT) {
         op->wire.tag = next_persist_tag(c);
-        rc = sk_comm_wait_wired(c) ? sk_persist_add(op) : MPI_ERR_OTHER;
+        rc = sk_persist_add(op);
     } else {
         op->wire.tag = sk_comm_tag(c);
         rc = sk_op_start(op);
@@ -93,9 +93,9 @@ static int start_or_raise(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk
 
 static void request_setup(sk_topo *t, sk_comm *c)
 {
-    int tag = sk_comm_tag(c);
+    int64_t tag = sk_comm_next(c);
     for (int i = 1; i < SK_SETUP_TAGS; i++)
-        sk_comm_tag(c);
+        sk_comm_next(c);
     sk_topo_add_setup(t, tag);
 }
 
@@ -205,7 +205,6 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
                                                        MPI_Request *request, int *rc)
 {
     sk_args_clear_insignificant(a, c);
-    a->outlives = form != SK_BLOCKING;
     double since = now();
     sk_mpi_call call;
     sk_status st = SK_OK;
@@ -228,40 +227,51 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
     return true;
 }
 
-/* Count a call, and run discovery when it is due. A call that the host will refuse counts for nothing:
- * at the other ranks it may be right, or they do not call at all. */
-static bool count_call(sk_args *a, sk_form form, sk_comm *c)
+/* A call on a communicator that Skein does not serve yet. SK_NHOST_REASONS: from now on it
+ * does; else why the host must serve the call. A call that the host will refuse counts for nothing: at the other ranks
+ * it may be right, or they do not call at all. While the host serves a blocking call, active collectives
+ * may not progress in there: see pass_to_host. */
+static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
 {
     sk_mpi_call call;
-    if (c->discovered || c->inter)
-        return true;
+    if (c->state == SK_COMM_FOREIGN)
+        return SK_HOST_FOREIGN;
+    if (form == SK_NONBLOCKING)
+        return SK_HOST_EARLY;
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
-        return true; /* without a topology: the host's, on all ranks */
+        return SK_HOST_ARGS; /* without a topology, on all ranks */
     sk_args_clear_insignificant(a, c);
     if (!sk_args_read(a, c, &call))
-        return false;
-    sk_discovery_count(c, form == SK_BLOCKING);
-    return true;
+        return SK_HOST_ARGS;
+    if (sk_adopt_now(c, a))
+        sk_adopt(c);
+    if (c->state == SK_COMM_NEW)
+        sk_comm_barrier(c);
+    return sk_comm_adopted(c)            ? SK_NHOST_REASONS
+           : c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN
+                                         : SK_HOST_EARLY;
 }
 
 /* The long way. Its first part finds the calls that are the host's: they must cost next to nothing. */
 __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c,
                                                    MPI_Request *request, int *rc)
 {
-    if (!count_call(a, form, c))
-        return to_host(a, c, SK_HOST_ARGS);
     if (goes_to_host(a, form, c))
         return to_host(a, c, SK_HOST_SAME);
     if (c->inter)
         return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.enabled[a->coll])
         return pass_to_host(a, form, c, SK_HOST_OFF);
+    a->outlives = form != SK_BLOCKING;
+    if (!sk_comm_adopted(c)) {
+        sk_host_reason why = adopt(a, form, c);
+        if (why != SK_NHOST_REASONS)
+            return to_host(a, c, why);
+    }
     if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);
-    if (form == SK_NONBLOCKING && !sk_comm_may_start(c))
-        return to_host(a, c, SK_HOST_EARLY);
     return dispatch_enabled(a, form, c, request, rc);
 }
 
@@ -370,6 +380,11 @@ __attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form
         return dispatch_call(a, form, request, rc);
     sk_mpi_call call;
     a->outlives = form != SK_BLOCKING;
+    if (!sk_comm_adopted(c)) {
+        sk_host_reason why = adopt(a, form, c);
+        if (why != SK_NHOST_REASONS)
+            return to_host(a, c, why);
+    }
     sk_args_clear_insignificant(a, c);
     bool here = atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) & SK_DEVICES_HERE;
     sk_staged_sides sides = {false, false};
@@ -397,15 +412,20 @@ bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
 
 /* ---- new communicators ---- */
 
+void sk_dispatch_world_created(void)
+{
+    sk_comm *c = sk_proc.world ? sk_comm_get(MPI_COMM_WORLD) : NULL;
+    if (c)
+        sk_adopt(c);
+}
+
 void sk_dispatch_comm_created(MPI_Comm comm)
 {
-#if SK_HAVE_IDUP
-    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() ? sk_comm_get(comm) : NULL;
-    if (c && !c->inter)
-        sk_comm_wait_wired(c);
-#else
-    (void)comm; /* where duplicates block anyway, nonblocking calls make them */
-#endif
+    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() && sk_proc.find_after == 0
+                     ? sk_comm_get(comm)
+                     : NULL;
+    if (c)
+        sk_adopt(c);
 }
 
 static bool wants_patterns_now(MPI_Info info)
@@ -420,10 +440,13 @@ static bool wants_patterns_now(MPI_Info info)
 
 void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info)
 {
-    if (comm == MPI_COMM_NULL || !sk_process_ready() || !sk_proc.plans || !wants_patterns_now(info))
+    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() ? sk_comm_get(comm) : NULL;
+    if (!c)
         return;
-    sk_comm *c = sk_comm_get(comm);
-    sk_topo *t = c && c->nranks > 1 ? sk_topo_get(c) : NULL;
+    sk_adopt(c);
+    sk_topo *t = sk_proc.plans && wants_patterns_now(info) && c->nranks > 1 && sk_comm_adopted(c)
+                     ? sk_topo_get(c)
+                     : NULL;
     if (!t)
         return;
     t->assumed = true;

@@ -11,11 +11,13 @@ typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
  * the call already. */
 SK_HOT bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc);
 
-/* All ranks have created a communicator: make its private duplicate now, so that the first
- * collective on it may be a nonblocking one. */
+/* MPI_Init is over, on all ranks. */
+void sk_dispatch_world_created(void);
+
+/* All ranks have created a communicator: adopt it if it is not to make calls before. */
 void sk_dispatch_comm_created(MPI_Comm comm);
 
-/* The communicator has a topology: make its patterns now if SKEIN_PLAN or the info key skein_plan
+/* All ranks have created a communicator with a topology: adopt it, and make its patterns now if SKEIN_PLAN or the info key skein_plan
  * says so. */
 void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info);
 

@@ -74,8 +74,11 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->send = call->send;
     op->recv = call->recv;
     op->error = call->error;
-    op->wire = (sk_mpi_wire){
-        .base.ops = &sk_mpi_wire_ops, .comm = MPI_COMM_NULL, .op = mpi_op, .kernel = call->kernel};
+    op->wire = (sk_mpi_wire){.base.ops = &sk_mpi_wire_ops,
+                             .comm = sk_comm_wire(c),
+                             .peers = c->peers,
+                             .op = mpi_op,
+                             .kernel = call->kernel};
     if (plan ? !set_plan(op, c, call, plan) : !(op->call = sk_mpi_call_copy(call))) {
         free(op);
         return NULL;
@@ -175,16 +178,6 @@ static sk_status poll_run(sk_op *op)
             return st;
         }
         init_run(op);
-    }
-    if (op->wire.comm == MPI_COMM_NULL) {
-        sk_status st = sk_comm_wire(op->comm);
-        if (st == SK_AGAIN)
-            return st;
-        if (st != SK_OK) {
-            op->wire.error = MPI_ERR_OTHER;
-            return st;
-        }
-        op->wire.comm = op->comm->nranks == 1 ? sk_proc.self : op->comm->wire;
     }
     return sk_run_poll(&op->run);
 }

@@ -2,8 +2,7 @@
  * that a nonblocking call can start it and return.
  *
  *   stage       what happens
- *   WIRE        wait for the private duplicate
- *   GRAPH       once: allgather who sits where, and how many neighbours everybody has
+ *   GRAPH       once: allgather how many neighbours everybody has
  *   SIZES       allreduce edges by level and the sizes of calls; all ranks decide alike which
  *               patterns would pay
  *   NEGOTIATE   make them: from the whole graph where it fits in memory, else method by method
@@ -16,40 +15,33 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "mpi/state/host_progress.h"
-#include "mpi/state/location.h"
+#include "mpi/state/world.h"
 #include "mpi/transport/mpi_channel.h"
+#include "mpi/transport/own_coll.h"
 #include "neighbor/gather.h"
 
-typedef enum sk_setup_stage {
-    AT_WIRE,
-    AT_GRAPH,
-    AT_SIZES,
-    AT_NEGOTIATE,
-    AT_LOADS,
-    AT_END
-} sk_setup_stage;
+typedef enum sk_setup_stage { AT_GRAPH, AT_SIZES, AT_NEGOTIATE, AT_LOADS, AT_END } sk_setup_stage;
+
+/* What a rank says about its neighbours. */
+typedef struct sk_graph_note {
+    int32_t targets, sources;
+    int32_t traits;
+} sk_graph_note;
 
 /* Bits of sk_graph_note.traits: see sk_topo. Above them the most edges from this rank to another. */
-enum {
-    TRAIT_IDLE = 1,
-    TRAIT_PARALLEL = 2,
-    TRAIT_NO_PROGRESS = 4,
-    EDGES_SHIFT = 8,
-    MOST_EDGES = 1 << 20
-};
+enum { TRAIT_IDLE = 1, TRAIT_PARALLEL = 2, EDGES_SHIFT = 8, MOST_EDGES = 1 << 20 };
 
 /* The words of the SIZES stage: edges by level, then bytes and blocks of both families. */
 enum { WORD_EDGES, WORD_SIZES = SK_NLEVELS, NWORDS = SK_NLEVELS + 4 };
 
 typedef struct sk_setup {
     sk_setup_stage at;
-    bool sent;  /* the messages of this stage are under way */
-    bool block; /* this time they may be waited for */
-    int tag;
+    bool sent;   /* the messages of this stage are under way */
+    bool block;  /* this time they may be waited for */
+    int64_t tag; /* the first of its tags */
     double since;
-    MPI_Request request;
-    sk_graph_note *graph; /* of each rank, if the ranks know already who sits where */
+    sk_own_coll coll;     /* under way */
+    sk_graph_note *graph; /* of each rank */
     int64_t words[NWORDS];
     unsigned make; /* methods to make, a bit each */
     int method;    /* being made; SK_NMETHODS: all at once */
@@ -65,36 +57,22 @@ static void free_setup(sk_setup *s)
         return;
     sk_negotiator_free(s->negotiator);
     sk_mpi_channel_end(&s->channel);
+    if (s->coll.sched)
+        sk_own_coll_end(&s->coll);
     free(s->graph);
     free(s);
 }
 
-/* In place. Where the host has no good nonblocking form the request stays MPI_REQUEST_NULL. */
-static int start_allreduce(sk_setup *s, void *data, int n, MPI_Op op, const sk_comm *c)
+/* One of the tags of a set-up. */
+static int tag_at(const sk_setup *s, const sk_comm *c, int i)
 {
-#if SK_HAVE_IALLGATHER
-    return sk_host.Iallreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire, &s->request);
-#else
-    (void)s;
-    return sk_host.Allreduce(MPI_IN_PLACE, data, n, MPI_INT64_T, op, c->wire);
-#endif
+    return sk_comm_tag_at(c, (s->tag + i) % sk_proc.tags);
 }
 
-/* Has the request of the stage completed? */
-static sk_status test_request(sk_setup *s)
+static sk_status set_sent(sk_setup *s, sk_status st)
 {
-    int done = 1;
-    int rc = s->block ? sk_host.Wait(&s->request, MPI_STATUS_IGNORE)
-                      : sk_host.Test(&s->request, &done, MPI_STATUS_IGNORE);
-    if (rc != MPI_SUCCESS)
-        return SK_WIRE;
-    return done ? SK_OK : SK_AGAIN;
-}
-
-static sk_status set_sent(sk_setup *s, int rc)
-{
-    s->sent = rc == MPI_SUCCESS;
-    return s->sent ? SK_OK : SK_WIRE;
+    s->sent = st == SK_OK;
+    return st;
 }
 
 static void go(sk_setup *s, sk_setup_stage at)
@@ -113,45 +91,30 @@ static sk_graph_note my_graph_note(const sk_topo *t)
         note.traits |= TRAIT_IDLE;
     if (g->nin_sorted > g->nsources || g->nout_sorted > g->ntargets)
         note.traits |= TRAIT_PARALLEL;
-    if (!sk_host_hook_available())
-        note.traits |= TRAIT_NO_PROGRESS;
     int edges = sk_graph_parallel(g);
     note.traits |= (edges < MOST_EDGES ? edges : MOST_EDGES) << EDGES_SHIFT;
     return note;
 }
 
-/* All ranks take the same branch: they locate each other in the same call. */
-static sk_status send_graph(sk_setup *s, const sk_topo *t, sk_comm *c)
+static sk_status send_graph(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
-    sk_graph_note mine = my_graph_note(t);
-    if (!c->located) {
-        sk_status st = sk_locate_begin(c, mine, &s->request);
-        s->sent = st == SK_OK;
-        return st;
-    }
     s->graph = calloc((size_t)c->nranks, sizeof *s->graph);
     if (!s->graph)
         return SK_NOMEM;
-    s->graph[c->rank] = mine;
-    return set_sent(s, sk_comm_allgather(c, s->graph, sizeof mine, &s->request));
+    s->graph[c->rank] = my_graph_note(t);
+    return set_sent(s, sk_own_allgather(&s->coll, c, tag_at(s, c, 0), s->graph, sizeof *s->graph));
 }
 
-static sk_status read_graph(const sk_setup *s, sk_topo *t, sk_comm *c)
+static sk_status read_graph(const sk_setup *s, sk_topo *t, const sk_comm *c)
 {
-    if (!s->graph) {
-        sk_status st = sk_locate_end(c);
-        if (st != SK_OK)
-            return st;
-    }
     t->idle = malloc((size_t)c->nranks * sizeof *t->idle);
     if (!t->idle || !c->machine)
         return SK_NOMEM;
     for (int i = 0; i < c->nranks; i++) {
-        const sk_graph_note *note = s->graph ? &s->graph[i] : &c->notes[i].graph;
+        const sk_graph_note *note = &s->graph[i];
         t->idle[i] = note->traits & TRAIT_IDLE;
         t->has_isolated |= (note->traits & TRAIT_IDLE) != 0;
         t->has_parallel |= (note->traits & TRAIT_PARALLEL) != 0;
-        t->no_async_progress |= (note->traits & TRAIT_NO_PROGRESS) != 0;
         int edges = note->traits >> EDGES_SHIFT;
         t->neighborhood.parallel =
             edges > t->neighborhood.parallel ? edges : t->neighborhood.parallel;
@@ -159,6 +122,7 @@ static sk_status read_graph(const sk_setup *s, sk_topo *t, sk_comm *c)
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
         t->size.most = most > t->size.most ? most : t->size.most;
     }
+    t->no_async_progress = !sk_proc.world->progress_everywhere;
     t->machine = c->machine;
     t->neighborhood.machine = t->machine;
     t->neighborhood.some_idle = t->has_isolated;
@@ -178,7 +142,7 @@ static sk_status send_sizes(sk_setup *s, sk_topo *t, const sk_comm *c)
         s->words[WORD_SIZES + 2 * i + 1] = t->seen[i].blocks;
         t->seen[i] = (sk_sizes){0};
     }
-    return set_sent(s, start_allreduce(s, s->words, NWORDS, MPI_SUM, c));
+    return set_sent(s, sk_own_allreduce(&s->coll, c, tag_at(s, c, 1), s->words, NWORDS, SK_OP_SUM));
 }
 
 /* A pattern is made if it promises at most this part of the direct price: the promise is a
@@ -278,11 +242,11 @@ static sk_status start_negotiation(sk_setup *s, const sk_topo *t, const sk_comm 
             : sk_method_get((sk_method_id)method)->negotiator(t->graph, t->machine, &s->opts);
     if (!s->negotiator)
         return SK_NOMEM;
-    int tag = (int)((s->tag + (all ? 0 : method)) % sk_proc.tags);
-    int words_tag = (int)((tag + SK_NMETHODS) % sk_proc.tags);
+    int tag = tag_at(s, c, SK_SETUP_OWN_TAGS + (all ? 0 : method));
+    int words_tag = tag_at(s, c, SK_SETUP_OWN_TAGS + SK_NMETHODS + (all ? 0 : method));
     int64_t before = s->channel.messages;
     sk_mpi_channel_end(&s->channel);
-    sk_mpi_channel_init(&s->channel, c->wire, c->nranks, tag, words_tag);
+    sk_mpi_channel_init(&s->channel, c, tag, words_tag);
     s->channel.messages = before;
     return sk_negotiator_start(s->negotiator, &s->channel.base);
 }
@@ -332,7 +296,8 @@ static sk_status send_loads(sk_setup *s, const sk_topo *t, const sk_comm *c)
     for (int i = 0; i < SK_NMETHODS; i++)
         s->loads[i] = t->pattern[i] ? sk_load_of(t->pattern[i], t->machine) : (sk_load){0};
     enum { WORDS = sizeof(sk_load) / sizeof(int64_t) };
-    return set_sent(s, start_allreduce(s, s->loads, SK_NMETHODS * WORDS, MPI_MAX, c));
+    return set_sent(s, sk_own_allreduce(&s->coll, c, tag_at(s, c, 2), (int64_t *)s->loads,
+                                        SK_NMETHODS * WORDS, SK_OP_MAX));
 }
 
 static int64_t sent(const sk_load *l)
@@ -382,21 +347,16 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
 {
     sk_status st = SK_OK;
     switch (s->at) {
-    case AT_WIRE:
-        st = sk_comm_wire(c);
-        if (st == SK_OK)
-            go(s, t->machine ? AT_SIZES : AT_GRAPH);
-        return st;
     case AT_GRAPH:
-        st = s->sent ? test_request(s) : send_graph(s, t, c);
-        if (st != SK_OK || s->request != MPI_REQUEST_NULL)
+        st = s->sent ? SK_OK : send_graph(s, t, c);
+        if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
             return st;
         st = read_graph(s, t, c);
         go(s, AT_SIZES);
         return st;
     case AT_SIZES:
-        st = s->sent ? test_request(s) : send_sizes(s, t, c);
-        if (st != SK_OK || s->request != MPI_REQUEST_NULL)
+        st = s->sent ? SK_OK : send_sizes(s, t, c);
+        if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
             return st;
         s->make = decide(s, t);
         go(s, s->make                                         ? AT_NEGOTIATE
@@ -409,8 +369,8 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
             go(s, AT_LOADS);
         return st;
     case AT_LOADS:
-        st = s->sent ? test_request(s) : send_loads(s, t, c);
-        if (st != SK_OK || s->request != MPI_REQUEST_NULL)
+        st = s->sent ? SK_OK : send_loads(s, t, c);
+        if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
             return st;
         finish(s, t);
         go(s, AT_END);
@@ -426,7 +386,7 @@ static sk_status begin(sk_topo *t)
     sk_setup *s = calloc(1, sizeof *s);
     if (!s)
         return SK_NOMEM;
-    s->request = MPI_REQUEST_NULL;
+    s->at = t->machine ? AT_SIZES : AT_GRAPH;
     s->tag = t->tag[t->done + 1];
     s->since = sk_host.Wtime();
     t->setup = s;

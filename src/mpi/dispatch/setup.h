@@ -4,7 +4,10 @@
 
 #include "mpi/state/topo.h"
 
-enum { SK_SETUP_TAGS = 2 * SK_NMETHODS }; /* consecutive tags that a set-up uses */
+enum {
+    SK_SETUP_OWN_TAGS = 3,                              /* of its own collectives */
+    SK_SETUP_TAGS = SK_SETUP_OWN_TAGS + 2 * SK_NMETHODS /* consecutive tags that a set-up uses */
+};
 
 /* Progress set-up `number` without waiting, or with `block` also by waiting inside the host:
  * SK_AGAIN, SK_OK when it is done, or an error. The process lock is held. */

@@ -12,6 +12,7 @@
 #include "mpi/state/dtype.h"
 #include "mpi/state/host_progress.h"
 #include "mpi/state/own_graph.h"
+#include "mpi/state/world.h"
 #include "topo/machine.h"
 
 extern char **environ;
@@ -98,7 +99,10 @@ static int start_locked(void)
     int *most = NULL, found = 0;
     sk_host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, (void *)&most, &found);
     sk_device_look();
-    sk_proc.tags = ((found ? (int64_t)*most : 32767) + 1) / 2;
+    enum { FEW_TAGS = 512 }; /* of a communicator, where the host has few */
+    int64_t tags = (found ? (int64_t)*most : 32767) + 1;
+    sk_proc.numbers = (int)(tags / FEW_TAGS < SK_NUMBERS ? tags / FEW_TAGS : SK_NUMBERS);
+    sk_proc.tags = tags / sk_proc.numbers / 2;
     return SK_PROC_READY;
 }
 
@@ -137,6 +141,7 @@ void sk_process_end(void)
         atomic_store(&sk_proc.type_slot[i], NULL);
     }
     sk_comm_forget_all();
+    sk_world_end();
     if (sk_proc.never != MPI_REQUEST_NULL) {
         sk_host.Cancel(&sk_proc.never);
         sk_host.Wait(&sk_proc.never, MPI_STATUS_IGNORE);

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "mpi/state/topo.h"
+#include "mpi/state/world.h"
 
 /* ---- the object ---- */
 
@@ -21,6 +22,7 @@ static sk_comm *take_from_pool(void)
     }
     if (!c && (c = calloc(1, sizeof *c))) {
         atomic_init(&c->users, 1);
+        c->number = -1;
         pthread_mutex_init(&c->plans_lock, NULL);
         c->next = sk_proc.comms;
         sk_proc.comms = c;
@@ -39,9 +41,6 @@ void sk_comm_drop_cache(sk_comm *c)
 /* Free what the communicator owned; the object itself goes back to the pool. */
 static void clear(sk_comm *c)
 {
-    if (c->dup_state == SK_DUP_READY)
-        sk_host.Comm_free(&c->wire);
-    c->dup_state = SK_DUP_NONE;
     sk_comm_drop_cache(c);
     c->cache = c->cache_aside;
     sk_comm_drop_cache(c);
@@ -51,18 +50,23 @@ static void clear(sk_comm *c)
     c->counted = (sk_plans_stats){0};
     sk_topo_free(c->topo);
     c->topo = NULL;
-#if SK_HAVE_SHM
     sk_shm_free(c->shm);
-#endif
-    sk_machine_free(c->machine);
-    free(c->notes);
-    c->notes = NULL;
     c->shm = NULL;
+    if (c->region)
+        sk_node_memory_release(sk_proc.world->memory, c->region);
+    c->region = 0;
+    sk_machine_free(c->machine);
     c->machine = NULL;
     c->call_machine = NULL;
+    free(c->peers);
+    c->peers = NULL;
     c->slot_capacity = 0;
-    c->direct = c->discovered = c->discovery_done = c->located = false;
-    c->calls = 0;
+    c->direct = false;
+    /* Last: from here on another communicator may have the number. */
+    if (c->number >= 0)
+        sk_world_free_number(c->number);
+    c->number = -1;
+    c->state = SK_COMM_NEW;
     free(c->scratch);
     free(c->arrays);
     c->scratch = c->arrays = NULL;
@@ -107,13 +111,16 @@ static sk_comm *make(MPI_Comm comm)
     c->host_colls = 0;
     c->devices = c->device_seen = c->device_host = false;
     c->device_calls = 0;
-    c->next_tag = c->next_persist_tag = 0;
+    c->next_tag = c->next_persist_tag = c->calls = 0;
+    c->adopt_after = sk_proc.find_after;
     if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;
     c->inter = inter;
     if (!inter) {
         sk_host.Comm_rank(comm, &c->rank);
         sk_host.Comm_size(comm, &c->nranks);
+        if (c->nranks == 1)
+            c->state = SK_COMM_ADOPTED; /* it sends no messages */
         c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
         if (!c->plans)
             goto fail;
@@ -142,53 +149,49 @@ sk_comm *sk_comm_find(MPI_Comm comm)
     return c;
 }
 
-/* ---- the private duplicate ---- */
+/* ---- its messages ---- */
 
-/* Only calls that may block start a duplicate, and they wait for it, so there is one at a time. Open
- * MPI creates duplicates in an order of its own: if ranks started several in different orders, each
- * would wait for the other for ever. While a duplicate is created, active collectives progress. */
-sk_status sk_comm_wire(sk_comm *c)
+/* The ranks of a communicator in MPI_COMM_WORLD. */
+static bool translate(const sk_comm *c, int *peers)
 {
-    SK_ASSERT(sk_process_locked());
-    if (sk_comm_wired(c))
-        return SK_OK;
-    int done = 1, rc = MPI_SUCCESS;
-    if (c->dup_state == SK_DUP_NONE) {
-#if SK_HAVE_IDUP
-        rc = sk_host.Comm_idup(c->user, &c->wire, &c->dup);
-#else
-        rc = sk_host.Comm_dup(c->user, &c->wire);
-#endif
-        if (rc != MPI_SUCCESS)
-            return SK_WIRE;
-        c->dup_state = SK_DUP_PENDING;
+    int *ranks = malloc((size_t)c->nranks * sizeof *ranks);
+    MPI_Group group = MPI_GROUP_NULL;
+    bool ok = ranks && sk_host.Comm_group(c->user, &group) == MPI_SUCCESS;
+    for (int i = 0; ok && i < c->nranks; i++)
+        ranks[i] = i;
+    ok = ok && sk_host.Group_translate_ranks(group, c->nranks, ranks, sk_proc.world->group,
+                                             peers) == MPI_SUCCESS;
+    if (group != MPI_GROUP_NULL)
+        sk_host.Group_free(&group);
+    free(ranks);
+    return ok;
+}
+
+bool sk_comm_find_peers(sk_comm *c)
+{
+    if (c->state != SK_COMM_NEW || c->peers)
+        return true;
+    if (!sk_proc.world || c->inter) {
+        c->state = SK_COMM_FOREIGN;
+        return true;
     }
-#if SK_HAVE_IDUP
-    rc = sk_host.Test(&c->dup, &done, MPI_STATUS_IGNORE);
-#endif
-    if (rc != MPI_SUCCESS)
-        return SK_WIRE;
-    if (!done)
-        return SK_AGAIN;
-    sk_host.Comm_set_errhandler(c->wire, MPI_ERRORS_RETURN);
-    atomic_store_explicit(&c->dup_state, SK_DUP_READY, memory_order_release);
-    return SK_OK;
+    int *peers = malloc((size_t)c->nranks * sizeof *peers);
+    bool ok = peers && translate(c, peers), same = true;
+    for (int i = 0; ok && i < c->nranks; i++) {
+        if (peers[i] == MPI_UNDEFINED)
+            c->state = SK_COMM_FOREIGN;
+        same &= peers[i] == i;
+    }
+    if (ok && !same && c->state == SK_COMM_NEW)
+        c->peers = peers;
+    else
+        free(peers);
+    return ok;
 }
 
-static sk_status wire_locked(sk_comm *c)
+MPI_Comm sk_comm_wire(const sk_comm *c)
 {
-    pthread_mutex_lock(&sk_proc.lock);
-    sk_status st = sk_comm_wire(c);
-    pthread_mutex_unlock(&sk_proc.lock);
-    return st;
-}
-
-bool sk_comm_wait_wired(sk_comm *c)
-{
-    sk_status st = SK_OK;
-    SK_WAIT_UNTIL(sk_proc.wait, sk_comm_wired(c) || (st = wire_locked(c)) != SK_AGAIN,
-                  sk_progress());
-    return st == SK_OK || sk_comm_wired(c);
+    return c->nranks == 1 ? sk_proc.self : sk_proc.world->wire;
 }
 
 void *sk_comm_scratch(void **memory, size_t *have, size_t size)
@@ -225,28 +228,13 @@ sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out)
     return st;
 }
 
-int sk_comm_allgather(const sk_comm *c, void *data, size_t bytes, MPI_Request *request)
-{
-    *request = MPI_REQUEST_NULL;
-#if SK_HAVE_IALLGATHER
-    return sk_host.Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, data, (int)bytes, MPI_BYTE, c->wire,
-                              request);
-#else
-    /* This host's own allgather sends a message per pair of ranks. */
-    void *mine = malloc(bytes);
-    if (!mine)
-        return MPI_ERR_NO_MEM;
-    memcpy(mine, (char *)data + (size_t)c->rank * bytes, bytes);
-    int rc = sk_host.Gather(mine, (int)bytes, MPI_BYTE, data, (int)bytes, MPI_BYTE, 0, c->wire);
-    free(mine);
-    return rc != MPI_SUCCESS ? rc
-                             : sk_host.Bcast(data, (int)bytes * c->nranks, MPI_BYTE, 0, c->wire);
-#endif
-}
-
 void sk_comm_barrier(sk_comm *c)
 {
     MPI_Request barrier;
+    if (!sk_proc.world || sk_proc.world->progress_everywhere)
+        return;
+    if (!sk_comm_find_peers(c) || c->state == SK_COMM_FOREIGN)
+        return; /* the others may not think of a barrier */
     if (c->nranks > 1 && sk_host.Ibarrier(c->user, &barrier) == MPI_SUCCESS)
         sk_wait_request(&barrier, MPI_STATUS_IGNORE);
 }

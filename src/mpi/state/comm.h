@@ -7,16 +7,27 @@
 #include "select/plan.h"
 #include "shm/shm.h"
 
-/* The private duplicate: not begun, its creation is under way, usable. */
-enum { SK_DUP_NONE, SK_DUP_PENDING, SK_DUP_READY };
+/* Not served yet; served; never served, because some of its ranks are outside MPI_COMM_WORLD. */
+typedef enum sk_comm_state { SK_COMM_NEW, SK_COMM_ADOPTED, SK_COMM_FOREIGN } sk_comm_state;
 
 typedef struct sk_comm {
     _Atomic(uintptr_t) handle; /* 0 while in the pool */
     MPI_Comm user;
-    MPI_Comm wire;        /* private duplicate: it keeps Skein's messages apart from the user's */
-    MPI_Request dup;      /* its creation */
-    atomic_int dup_state; /* SK_DUP_*; changed under the process lock */
     bool inter, freed;
+
+    /* What adopt.c finds, the same on all ranks. */
+    sk_comm_state state;
+    int number;                     /* see world.h; -1: none */
+    int *peers;                     /* the rank of each rank in MPI_COMM_WORLD; NULL: the same */
+    int64_t calls;                  /* while it is new */
+    int64_t adopt_after;            /* calls */
+    sk_machine *machine;            /* who sits where */
+    const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
+    sk_shm *shm;                    /* NULL: no shared memory */
+    uint64_t region;                /* of the node's memory: see shm/node_memory.h */
+    int64_t slot_capacity;          /* bytes of its slots */
+    bool direct;                    /* local ranks can read each other's memory */
+
     _Atomic uint32_t
         host_colls;       /* a bit per collective: blocking calls of any size go to the host */
     bool had_nonblocking; /* a collective that outlives its call was made here, on all ranks */
@@ -28,21 +39,6 @@ typedef struct sk_comm {
     pthread_mutex_t plans_lock; /* protects the next two; see sk_comm_plan */
     sk_plans *plans;
     sk_plans_stats counted; /* part of the plans' statistics already in the report */
-
-    /* Who sits where: see location.h. */
-    bool located;               /* the ranks have exchanged it */
-    sk_machine *machine;        /* NULL: not known */
-    struct sk_rank_note *notes; /* what the ranks said, until discovery has read it */
-    uint64_t probe;             /* local ranks try to read this word */
-
-    /* What discovery.c finds in call number SKEIN_FIND or soon after, the same on all ranks. */
-    int64_t calls;
-    bool discovered;                /* it has tried, or tries now */
-    bool discovery_done;            /* it has tried; the process lock protects this */
-    const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
-    sk_shm *shm;                    /* NULL: no shared memory */
-    int64_t slot_capacity;          /* bytes of its slots */
-    bool direct;                    /* local ranks can read each other's memory */
 
     /* Device memory: see dispatch.c. */
     bool devices;         /* agreed: a GPU runtime is loaded in one of the ranks */
@@ -84,40 +80,46 @@ static inline sk_comm *sk_comm_get(MPI_Comm comm)
     return c ? c : sk_comm_find(comm);
 }
 
-/* Start the private duplicate or test it: SK_OK when it is ready, SK_AGAIN while it is not. The
- * process lock is held. */
-sk_status sk_comm_wire(sk_comm *c);
-
-static inline bool sk_comm_wired(const sk_comm *c)
+/* May Skein serve calls on it? All ranks answer alike. */
+static inline bool sk_comm_adopted(const sk_comm *c)
 {
-    return c->nranks == 1 ||
-           atomic_load_explicit(&c->dup_state, memory_order_acquire) == SK_DUP_READY;
+    return c->state == SK_COMM_ADOPTED;
 }
 
-bool sk_comm_wait_wired(sk_comm *c); /* without the process lock; false: it failed */
+/* Find `peers`, or that it is foreign. False: out of memory. */
+bool sk_comm_find_peers(sk_comm *c);
 
-/* May a nonblocking collective start? All ranks answer alike, because an earlier collective call
- * makes the duplicate on all of them. */
-static inline bool sk_comm_may_start(const sk_comm *c)
+/* The communicator that carries its messages, and a rank's place there. */
+MPI_Comm sk_comm_wire(const sk_comm *c);
+static inline int sk_comm_peer(const sk_comm *c, int rank)
 {
-    return !SK_HAVE_IDUP || sk_comm_wired(c);
+    return c->peers ? c->peers[rank] : rank;
 }
 
-/* The next tag of a collective that all ranks take part in. */
-static inline int sk_comm_tag(sk_comm *c)
+/* A tag of its messages: the communicator's number and a number of its own, below 2 * sk_proc.tags. */
+static inline int sk_comm_tag_at(const sk_comm *c, int64_t at)
 {
-    int tag = (int)c->next_tag++;
+    return (int)((c->number > 0 ? c->number : 0) * 2 * sk_proc.tags + at);
+}
+
+/* The number of the next collective that all ranks take part in, and its tag. */
+static inline int64_t sk_comm_next(sk_comm *c)
+{
+    int64_t at = c->next_tag++;
     if (c->next_tag == sk_proc.tags)
         c->next_tag = 0;
-    return tag;
+    return at;
+}
+
+static inline int sk_comm_tag(sk_comm *c)
+{
+    return sk_comm_tag_at(c, sk_comm_next(c));
 }
 
 /* The plan of a call, found or built. The caller holds it and must sk_plan_release it. Safe from any
  * thread: a nonblocking call is planned in the progress of whichever thread waits. */
 sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out);
 
-/* Call without the process lock: the release may call the host, which may hold a lock of its own
- * that another thread waits for while it holds the process lock. */
 void sk_comm_hold(sk_comm *c);
 void sk_comm_release(sk_comm *c);
 void sk_comm_drop_cache(sk_comm *c);
@@ -126,11 +128,8 @@ void sk_comm_forget_all(void); /* at the end */
 /* At least `size` bytes, aligned to 64, that stay until the next call; NULL: out of memory. */
 void *sk_comm_scratch(void **memory, size_t *have, size_t size);
 
-/* Allgather in place on the duplicate: `data` has one entry of `bytes` bytes per rank.
- * MPI_REQUEST_NULL: it is complete. */
-int sk_comm_allgather(const sk_comm *c, void *data, size_t bytes, MPI_Request *request);
-
-/* A barrier that progresses, before a call that blocks inside the host. */
+/* A barrier that progresses, before a call that blocks inside the host, where collectives do not
+ * progress in there on all ranks. */
 void sk_comm_barrier(sk_comm *c);
 
 /* Report an error as the host would: through the communicator's error handler. */

@@ -39,9 +39,8 @@
 #endif
 
 #if defined(SKEIN_FLAVOUR_SMPI)
-/* Ranks are simulated: one archive per rank, no dynamic linker in between, no nonblocking dup. */
+/* Ranks are simulated: one archive per rank, no dynamic linker in between. */
 #define SK_HAVE_NEXT          0
-#define SK_HAVE_IDUP          0
 #define SK_HAVE_MATCHED_PROBE 0
 #define SK_HAVE_IRSEND        0
 #define SK_HAVE_GRAPHS        0
@@ -53,7 +52,6 @@
 #define SK_HAVE_THREADS       0 /* and little space for thread-local data */
 #else
 #define SK_HAVE_NEXT          1
-#define SK_HAVE_IDUP          1
 #define SK_HAVE_MATCHED_PROBE 1
 #define SK_HAVE_IRSEND        1
 #define SK_HAVE_GRAPHS        1

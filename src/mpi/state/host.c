@@ -17,8 +17,11 @@
 
 sk_host_table sk_host;
 
-/* The one symbol that makes the host a dependency of this library. */
-static void *const dependency __attribute__((used)) = (void *)PMPI_Wtime;
+/* Never called: the one symbol that makes the host a dependency of this library. */
+__attribute__((used)) static double dependency(void)
+{
+    return PMPI_Wtime();
+}
 
 /* ---- libraries ---- */
 

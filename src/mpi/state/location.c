@@ -1,5 +1,5 @@
-/* location.c: where this process sits, and the exchange of that between the ranks. The node is known
- * by host name and boot id, socket and core by the binding. */
+/* location.c: where this process sits. The node is known by host name and boot id, socket and core by
+ * the binding. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mpi/state/location.h"
+#include "mpi/state/process.h"
 
 #if SK_HAVE_BINDING
 #include <hwloc.h>
@@ -39,8 +40,7 @@ static int64_t this_node(void)
 }
 
 #if SK_HAVE_BINDING
-/* The cpus this process may run on, and a number that tells sets apart. 0: not known. */
-static int cpus_here(uint64_t *which)
+int sk_location_cpus(uint64_t *which)
 {
     size_t size = CPU_ALLOC_SIZE((size_t)sysconf(_SC_NPROCESSORS_CONF));
     cpu_set_t *set = CPU_ALLOC((size_t)sysconf(_SC_NPROCESSORS_CONF));
@@ -87,7 +87,7 @@ static void read_binding(sk_location *location)
 static void find_location(sk_location *location)
 {
     uint64_t cpus = 0;
-    if (cpus_here(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN))
+    if (sk_location_cpus(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN))
         return;
     pthread_mutex_lock(&sk_proc.location_lock);
     if (!cpus || sk_proc.location_cpus != cpus) {
@@ -99,7 +99,7 @@ static void find_location(sk_location *location)
     pthread_mutex_unlock(&sk_proc.location_lock);
 }
 #else
-static int cpus_here(uint64_t *which)
+int sk_location_cpus(uint64_t *which)
 {
     *which = 0;
     return 0;
@@ -123,8 +123,7 @@ static sk_location location_from_setting(const char *text, int *cores)
     return location;
 }
 
-/* `cores`: of this node. */
-static sk_location location_here(int *cores)
+sk_location sk_location_here(int *cores)
 {
     const char *text = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE);
     if (*text)
@@ -135,46 +134,4 @@ static sk_location location_here(int *cores)
     find_location(&location);
 #endif
     return location;
-}
-
-/* ---- the exchange ---- */
-
-sk_status sk_locate_begin(sk_comm *c, sk_graph_note graph, MPI_Request *request)
-{
-    sk_locate_free_notes(c);
-    c->notes = calloc((size_t)c->nranks, sizeof *c->notes);
-    if (!c->notes)
-        return SK_NOMEM;
-    sk_rank_note *mine = &c->notes[c->rank];
-    int cores = 0;
-    c->probe = (uint64_t)(uintptr_t)c ^ (uint64_t)getpid() << 32;
-    mine->location = location_here(&cores);
-    mine->cores = cores;
-    mine->cpus = cpus_here(&mine->cpu_set);
-    mine->probe_at = sk_cma_export(&c->probe);
-    mine->probe = c->probe;
-    mine->graph = graph;
-    return sk_comm_allgather(c, c->notes, sizeof *mine, request) == MPI_SUCCESS ? SK_OK : SK_WIRE;
-}
-
-sk_status sk_locate_end(sk_comm *c)
-{
-    int n = c->nranks, cores = c->notes[0].cores;
-    c->located = true;
-    sk_location *locations = malloc((size_t)n * sizeof *locations);
-    if (!locations)
-        return SK_NOMEM;
-    for (int i = 0; i < n; i++) {
-        locations[i] = c->notes[i].location;
-        cores = c->notes[i].cores < cores ? c->notes[i].cores : cores;
-    }
-    sk_status st = sk_machine_new(n, locations, cores, &c->machine);
-    free(locations);
-    return st;
-}
-
-void sk_locate_free_notes(sk_comm *c)
-{
-    free(c->notes);
-    c->notes = NULL;
 }

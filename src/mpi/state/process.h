@@ -17,6 +17,7 @@
 
 struct sk_comm;
 struct sk_dtype;
+struct sk_world;
 struct sk_op;
 
 enum { SK_SLOTS = 256 }; /* of the tables indexed by handle */
@@ -28,15 +29,15 @@ typedef struct sk_process {
     bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
     sk_wait_mode wait;
     bool reporting;
-    bool checking;          /* SKEIN_CHECK: see dispatch/check.h */
-    int leaders;            /* SKEIN_LEADERS */
-    int64_t find_after;     /* calls on a communicator before its ranks look for shared memory */
-    bool threads;           /* MPI_THREAD_MULTIPLE */
-    bool plans;             /* patterns are made at all (SKEIN_PLAN) */
-    void (*progress)(void); /* progresses the active collectives: see sk_progress */
-    atomic_bool hooked;     /* the host's progress calls Skein's: see host_progress.h */
-    atomic_bool hinting;    /* a libfabric provider reads hints: see transport/hint.h */
-    atomic_int inflight;    /* active collectives that outlive their call */
+    bool checking;              /* SKEIN_CHECK: see dispatch/check.h */
+    int leaders;                /* SKEIN_LEADERS */
+    int64_t find_after;         /* calls on a communicator before Skein adopts it */
+    bool threads;               /* MPI_THREAD_MULTIPLE */
+    bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
+    void (*progress)(void);     /* progresses the active collectives: see sk_progress */
+    atomic_bool hooked;         /* the host's progress calls Skein's: see host_progress.h */
+    atomic_bool hinting;        /* a libfabric provider reads hints: see transport/hint.h */
+    atomic_int inflight;        /* active collectives that outlive their call */
     atomic_int persist_started; /* persistent collectives started and not yet waited for */
     atomic_int persist_known;   /* persistent collectives */
     atomic_int ndeferred;       /* entries of `deferred` */
@@ -48,6 +49,7 @@ typedef struct sk_process {
     sk_report_counter *host_counters; /* the first of them: see count.h */
     int world_rank, world_size;       /* for the end: see ending.h */
     bool watched;                     /* `skein run` has the counts and reports them if we cannot */
+    struct sk_world *world; /* NULL: MPI_Init has not been seen, and the host serves all calls */
     int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
 #if !SK_HAVE_GRAPHS
     int topo_key; /* attribute of the topologies that Skein supplies: see own_graph.h */
@@ -56,7 +58,8 @@ typedef struct sk_process {
     MPI_Request never; /* a receive on it that nothing matches: a test of it progresses the host */
     atomic_flag testing_never;
     atomic_int self_tag;
-    int64_t tags; /* calls use the tags 0 .. tags-1, persistent collectives tags .. 2 tags - 1 */
+    int numbers;  /* of communicators: see world.h */
+    int64_t tags; /* of a communicator: its calls use the first so many, persistent ones as many */
 
     /* The object last seen for a handle. Objects are recycled and never returned to the system
      * before the end, so a stale slot can be read safely; the handle inside shows that it is stale.

@@ -140,7 +140,7 @@ bool sk_topo_count_call(sk_topo *t, const sk_comm *c)
            t->requested < SK_SETUPS - 1;
 }
 
-void sk_topo_add_setup(sk_topo *t, int tag)
+void sk_topo_add_setup(sk_topo *t, int64_t tag)
 {
     SK_ASSERT(t->requested < SK_SETUPS - 1);
     t->requested++;
@@ -163,7 +163,7 @@ _Static_assert(SK_NCOLLS <= 32, "sk_comm.host_colls has a bit for every collecti
 
 void sk_topo_mark_host_colls(const sk_topo *t, sk_comm *c)
 {
-    if (!c->discovery_done || c->slot_capacity || !t->never_pays)
+    if (!sk_comm_adopted(c) || c->slot_capacity || !t->never_pays)
         return;
     for (int coll = 0; coll < SK_NCOLLS; coll++)
         if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_allowed(t, (sk_coll)coll) &&

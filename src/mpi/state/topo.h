@@ -43,7 +43,7 @@ typedef struct sk_topo {
      * background, one after the other. The next starts when no call waits for the last one. The
      * process lock protects these. */
     int requested, done;
-    int tag[SK_SETUPS];     /* the first tag of each */
+    int64_t tag[SK_SETUPS]; /* the first tag of each: see sk_comm_tag_at */
     int waiting[SK_SETUPS]; /* calls that wait for it */
     struct sk_setup *setup; /* under way */
     sk_status status;       /* of the set-ups */
@@ -58,7 +58,7 @@ void sk_topo_record_sizes(sk_topo *t, const sk_call *c);
 
 /* Count a call. True: a set-up must run before it is served. Then request it. */
 bool sk_topo_count_call(sk_topo *t, const sk_comm *c);
-void sk_topo_add_setup(sk_topo *t, int tag);
+void sk_topo_add_setup(sk_topo *t, int64_t tag);
 
 /* Can the next call be counted without a set-up? */
 static inline bool sk_topo_may_count(const sk_topo *t)

@@ -6,8 +6,8 @@
 typedef struct sk_channel_msg {
     struct sk_channel_msg *next;
     MPI_Request request;
-    int32_t length; /* sent before the words where there is no probe */
-    int32_t words[];
+    int32_t length;  /* sent before the words where there is no probe */
+    int32_t words[]; /* first the rank of the sender in the communicator */
 } sk_channel_msg;
 
 #if SK_HAVE_PROBE
@@ -15,7 +15,7 @@ static int send_msg(sk_mpi_channel *t, sk_channel_msg *l, int to)
 {
     return SK_OWN(
         &t->hint, t->tag, 1,
-        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->comm, &l->request));
+        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->tag, t->wire, &l->request));
 }
 
 /* Not MPI_Probe: the host decides how often that looks for a message. */
@@ -25,7 +25,7 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
     int rc;
     SK_WAIT_UNTIL(sk_proc.wait,
                   (rc = SK_OWN(&t->hint, t->tag, 1,
-                               sk_host.Iprobe(MPI_ANY_SOURCE, t->tag, t->comm, arrived,
+                               sk_host.Iprobe(MPI_ANY_SOURCE, t->tag, t->wire, arrived,
                                               &status))) != MPI_SUCCESS ||
                       *arrived || !block,
                   (void)0);
@@ -42,14 +42,14 @@ static int send_msg(sk_mpi_channel *t, sk_channel_msg *l, int to)
 {
     MPI_Request first;
     int rc = SK_OWN(&t->hint, t->tag, 1,
-                    sk_host.Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->comm, &first));
+                    sk_host.Isend(&l->length, 1, MPI_INT32_T, to, t->tag, t->wire, &first));
     if (rc == MPI_SUCCESS)
         rc = sk_host.Request_free(&first);
     if (rc != MPI_SUCCESS)
         return rc;
     return SK_OWN(
         &t->hint, t->words_tag, 1,
-        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->comm, &l->request));
+        sk_host.Isend(l->words, l->length, MPI_INT32_T, to, t->words_tag, t->wire, &l->request));
 }
 
 static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
@@ -58,7 +58,7 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
     int rc = MPI_SUCCESS;
     if (t->length_request == MPI_REQUEST_NULL)
         rc = SK_OWN(&t->hint, t->tag, 1,
-                    sk_host.Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->comm,
+                    sk_host.Irecv(&t->length, 1, MPI_INT32_T, MPI_ANY_SOURCE, t->tag, t->wire,
                                   &t->length_request));
     if (rc == MPI_SUCCESS)
         rc = block ? sk_host.Wait(&t->length_request, &status)
@@ -72,14 +72,15 @@ static int probe(sk_mpi_channel *t, bool block, int *arrived, int *from, int *n)
 static sk_status channel_send(sk_channel *base, int to, const int32_t *words, size_t n)
 {
     sk_mpi_channel *t = (sk_mpi_channel *)base;
-    if (n > INT32_MAX)
+    if (n >= INT32_MAX)
         return SK_TOOBIG;
-    sk_channel_msg *l = malloc(sizeof *l + n * sizeof *words);
+    sk_channel_msg *l = malloc(sizeof *l + (n + 1) * sizeof *words);
     if (!l)
         return SK_NOMEM;
-    memcpy(l->words, words, n * sizeof *words);
-    l->length = (int32_t)n;
-    if (send_msg(t, l, to) != MPI_SUCCESS) {
+    l->words[0] = t->comm->rank;
+    memcpy(l->words + 1, words, n * sizeof *words);
+    l->length = (int32_t)n + 1;
+    if (send_msg(t, l, sk_comm_peer(t->comm, to)) != MPI_SUCCESS) {
         free(l);
         return SK_WIRE;
     }
@@ -89,13 +90,14 @@ static sk_status channel_send(sk_channel *base, int to, const int32_t *words, si
     return SK_OK;
 }
 
-void sk_mpi_channel_init(sk_mpi_channel *t, MPI_Comm comm, int nranks, int tag, int words_tag)
+void sk_mpi_channel_init(sk_mpi_channel *t, const sk_comm *comm, int tag, int words_tag)
 {
     *t = (sk_mpi_channel){.base.send = channel_send,
                           .comm = comm,
+                          .wire = sk_comm_wire(comm),
                           .tag = tag,
                           .words_tag = words_tag,
-                          .hint = sk_hint_of_setup(nranks)};
+                          .hint = sk_hint_of_setup(comm->nranks)};
 #if !SK_HAVE_PROBE
     t->length_request = MPI_REQUEST_NULL;
 #endif
@@ -121,7 +123,7 @@ static sk_status reap_sent(sk_mpi_channel *t, bool block)
 static sk_status receive_one(sk_mpi_channel *t, sk_negotiator *p, int from, int n)
 {
     int tag = SK_HAVE_PROBE ? t->tag : t->words_tag;
-    if (n < 0)
+    if (n < 1)
         return SK_WIRE;
     if ((size_t)n > t->capacity) {
         int32_t *words = realloc(t->words, (size_t)n * sizeof *words);
@@ -131,10 +133,10 @@ static sk_status receive_one(sk_mpi_channel *t, sk_negotiator *p, int from, int 
         t->capacity = (size_t)n;
     }
     int rc = SK_OWN(&t->hint, tag, 1,
-                    sk_host.Recv(t->words, n, MPI_INT32_T, from, tag, t->comm, MPI_STATUS_IGNORE));
+                    sk_host.Recv(t->words, n, MPI_INT32_T, from, tag, t->wire, MPI_STATUS_IGNORE));
     if (rc != MPI_SUCCESS)
         return SK_WIRE;
-    return sk_negotiator_receive(p, &t->base, from, t->words, (size_t)n);
+    return sk_negotiator_receive(p, &t->base, t->words[0], t->words + 1, (size_t)n - 1);
 }
 
 sk_status sk_mpi_channel_poll(sk_mpi_channel *t, sk_negotiator *p, bool block)

@@ -2,13 +2,14 @@
 #ifndef SK_MPI_CHANNEL_H
 #define SK_MPI_CHANNEL_H
 
-#include "mpi/state/process.h"
+#include "mpi/state/comm.h"
 #include "mpi/transport/hint.h"
 #include "neighbor/negotiation.h"
 
 typedef struct sk_mpi_channel {
     sk_channel base;
-    MPI_Comm comm;
+    const sk_comm *comm;
+    MPI_Comm wire;
     int tag, words_tag;          /* the second where there is no probe */
     sk_hint hint;                /* of its messages */
     struct sk_channel_msg *sent; /* not yet complete */
@@ -21,7 +22,7 @@ typedef struct sk_mpi_channel {
 #endif
 } sk_mpi_channel;
 
-void sk_mpi_channel_init(sk_mpi_channel *t, MPI_Comm comm, int nranks, int tag, int words_tag);
+void sk_mpi_channel_init(sk_mpi_channel *t, const sk_comm *comm, int tag, int words_tag);
 void sk_mpi_channel_end(sk_mpi_channel *t);
 
 /* Hand received messages to the negotiator. SK_AGAIN until it is done and all its messages are sent;

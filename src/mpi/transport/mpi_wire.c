@@ -93,6 +93,11 @@ static void tell_error(const sk_mpi_wire *w, sk_mpi_shape *s)
         s->count = 0;
 }
 
+static int peer_of(const sk_mpi_wire *w, int rank)
+{
+    return w->peers ? w->peers[rank] : rank;
+}
+
 static sk_status wire_send(sk_wire *base, sk_part from, int peer)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
@@ -103,7 +108,8 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     tell_error(w, &s);
     w->targets[w->nreqs] = (sk_recv_target){.expect = -1};
     rc = SK_OWN(&w->hint, w->tag, 1,
-                sk_host.Isend(from.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+                sk_host.Isend(from.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
+                              &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     drop_shape(&s);
@@ -131,9 +137,9 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
     sk_mpi_shape s = {0};
     int rc = shape_of(w, to, &s);
     if (rc == MPI_SUCCESS)
-        rc = SK_OWN(
-            &w->hint, w->tag, 1,
-            sk_host.Irecv(to.at, s.count, s.type, peer, w->tag, w->comm, &w->reqs[w->nreqs]));
+        rc = SK_OWN(&w->hint, w->tag, 1,
+                    sk_host.Irecv(to.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
+                                  &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
     else
@@ -239,6 +245,8 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
         return keep_error(w, rc);
     MPI_Status got, *status = w->exact ? &got : MPI_STATUS_IGNORE;
     tell_error(w, &s);
+    to_peer = to_peer >= 0 ? peer_of(w, to_peer) : to_peer;
+    from_peer = from_peer >= 0 ? peer_of(w, from_peer) : from_peer;
     if (from_peer < 0)
         rc = SK_OWN(&w->hint, w->tag, 1,
                     sk_host.Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));

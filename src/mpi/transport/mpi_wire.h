@@ -23,6 +23,7 @@ typedef struct sk_recv_target {
 typedef struct sk_mpi_wire {
     sk_wire base;
     MPI_Comm comm;
+    const int *peers; /* the rank of each peer in `comm`; NULL: the same */
     int tag;
     sk_hint hint; /* of its messages */
     MPI_Op op;

@@ -1,0 +1,237 @@
+#include "mpi/dispatch/adopt.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mpi/state/device.h"
+#include "mpi/state/world.h"
+
+/* Bits of an agreement: the leaders have regions, the ranks have memory for what they need, at no rank
+ * does another thread agree, no rank has device memory. */
+enum { REGION_TAKEN = 1, ABLE = 2, UNDISTURBED = 4, NO_DEVICES = 8 };
+
+static bool find_machine(sk_comm *c)
+{
+    const struct sk_world *w = sk_proc.world;
+    if (!c->peers && c->nranks == w->nranks)
+        return sk_machine_new(c->nranks, w->locations, w->cores, &c->machine) == SK_OK;
+    sk_location *at = malloc((size_t)c->nranks * sizeof *at);
+    for (int i = 0; at && i < c->nranks; i++)
+        at[i] = w->locations[sk_comm_peer(c, i)];
+    bool ok = at && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
+    free(at);
+    return ok;
+}
+
+/* ---- shared memory ---- */
+
+typedef struct sk_local_part {
+    const int *ranks; /* of this node, in the communicator */
+    int n, me;
+    size_t bytes; /* of a region; 0: none is wanted */
+    bool taken;   /* by this rank, the leader */
+} sk_local_part;
+
+#if SK_HAVE_SHM
+
+/* The leader takes a region before the ranks agree, so that they know whether all leaders have one. */
+static void take_region(sk_comm *c, sk_local_part *l)
+{
+    struct sk_world *w = sk_proc.world;
+    int64_t slot_bytes, cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
+    bool used = false;
+    l->ranks = sk_machine_local_ranks(c->machine, c->rank, &l->n);
+    l->me = c->machine->local_rank[c->rank];
+    if (!w->memory || c->machine->max_per_node == 1)
+        return;
+    l->bytes = sk_shm_bytes(l->n, cap, &slot_bytes);
+    if (l->me == 0 && l->bytes)
+        c->region = sk_node_memory_take(w->memory, l->bytes, l->n, &used);
+    l->taken = c->region != 0;
+    if (l->taken && used)
+        sk_shm_clear(sk_node_memory_at(w->memory, c->region), l->bytes, l->n);
+}
+
+/* Nobody has seen it. */
+static void give_region_back(sk_comm *c, const sk_local_part *l)
+{
+    for (int i = 0; l->taken && i < l->n; i++)
+        sk_node_memory_release(sk_proc.world->memory, c->region);
+    c->region = 0;
+}
+
+static void share_region(sk_comm *c, const sk_local_part *l)
+{
+    struct sk_world *w = sk_proc.world;
+    int leader = w->node_rank[sk_comm_peer(c, l->ranks[0])];
+    if (l->me == 0) {
+        sk_node_memory_publish(w->memory, c->number, c->region);
+        SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attached_by(w->memory, l->n - 1), sk_progress());
+        sk_node_memory_withdraw(w->memory);
+    } else
+        SK_WAIT_UNTIL(sk_proc.wait,
+                      (c->region = sk_node_memory_attach(w->memory, leader, c->number)) != 0,
+                      sk_progress());
+}
+
+/* Not every MPI makes progress in a probe, but all do in a test of a pending request. There is one
+ * such request, so one thread at a time tests it. */
+static void host_progress(void)
+{
+    int done;
+    if (!atomic_flag_test_and_set(&sk_proc.testing_never)) {
+        if (sk_proc.never == MPI_REQUEST_NULL)
+            sk_host.Irecv(NULL, 0, MPI_BYTE, 0, (int)sk_proc.tags, sk_proc.self, &sk_proc.never);
+        sk_host.Test(&sk_proc.never, &done, MPI_STATUS_IGNORE);
+        atomic_flag_clear(&sk_proc.testing_never);
+    }
+    sk_progress();
+}
+
+/* Sleeping ranks wake up from time to time to progress the host's messages. The interval grows with
+ * the ranks per core, so that all of them together take only a part of the cores. */
+static long nap_interval(int nlocal)
+{
+    enum { NS_PER_RANK = 25000, MOST_NS = 1000000 };
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long per_core = (nlocal + cores - 1) / (cores > 0 ? cores : 1);
+    return per_core * NS_PER_RANK < MOST_NS ? per_core * NS_PER_RANK : MOST_NS;
+}
+
+/* A rank without memory for its part would leave the others waiting for ever. */
+static void use_region(sk_comm *c, const sk_local_part *l)
+{
+    const struct sk_world *w = sk_proc.world;
+    int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
+    c->shm = sk_shm_new(sk_node_memory_at(w->memory, c->region), l->bytes, l->n, l->me);
+    if (!c->shm)
+        sk_host.Abort(c->user, MPI_ERR_NO_MEM);
+    sk_shm_borrow(c->shm);
+    sk_shm_set_waiting(
+        c->shm, (sk_waiting){.mode = w->wait, .idle = host_progress, .nap_ns = nap_interval(l->n)});
+    sk_shm_bytes(c->machine->max_per_node, cap, &c->slot_capacity);
+    c->direct = w->cma;
+    if (c->direct)
+        sk_shm_enable_cma(c->shm);
+}
+
+#else
+
+static void take_region(sk_comm *c, sk_local_part *l)
+{
+    (void)c, (void)l;
+}
+
+static void give_region_back(sk_comm *c, const sk_local_part *l)
+{
+    (void)c, (void)l;
+}
+
+static void share_region(sk_comm *c, const sk_local_part *l)
+{
+    (void)c, (void)l;
+}
+
+static void use_region(sk_comm *c, const sk_local_part *l)
+{
+    (void)c, (void)l;
+}
+
+#endif
+
+/* ---- agreeing ---- */
+
+/* One allreduce of the host on the user's communicator, in the same form on all ranks. */
+static bool combine(sk_comm *c, sk_agreement *a)
+{
+    enum { WORDS = sizeof *a / sizeof(uint64_t) };
+#if SK_HAVE_IALLGATHER
+    MPI_Request request;
+    if (!SK_HOST_YIELDS || !sk_proc.world->progress_everywhere)
+        return sk_host.Iallreduce(MPI_IN_PLACE, a, WORDS, MPI_UINT64_T, MPI_BAND, c->user,
+                                  &request) == MPI_SUCCESS &&
+               sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+#endif
+    return sk_host.Allreduce(MPI_IN_PLACE, a, WORDS, MPI_UINT64_T, MPI_BAND, c->user) ==
+           MPI_SUCCESS;
+}
+
+/* Agree on a number: -1 if there is none. One thread at a time agrees for a process. If at some rank
+ * another one does, the ranks try again: which thread comes first at which rank is a matter of chance,
+ * so it will not stay so. *begun: this thread still has the right to agree. */
+static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
+{
+    enum { MOST_TRIES = 200 };
+    sk_agreement a;
+    int number = -1;
+    for (int i = 0; i < MOST_TRIES && number < 0; i++) {
+        *begun = sk_world_begin_agreement(&a, mine);
+        if (*begun)
+            a.bits |= UNDISTURBED;
+        else
+            sk_wait_give_way(SK_WAIT_YIELD);
+        if (!(mine & ABLE))
+            a = (sk_agreement){.bits = UNDISTURBED};
+        if (!combine(c, &a))
+            a.bits = UNDISTURBED;
+        *bits = a.bits;
+        number = sk_world_end_agreement(&a, *begun);
+        if (number >= 0 || a.bits & UNDISTURBED)
+            break;
+        sk_world_release_agreement(*begun);
+        *begun = false;
+    }
+    return number;
+}
+
+void sk_adopt(sk_comm *c)
+{
+    bool able = sk_comm_find_peers(c), begun = false;
+    if (c->state != SK_COMM_NEW)
+        return;
+    sk_local_part local = {0};
+    uint64_t bits = sk_device_possible() ? 0 : NO_DEVICES;
+    able = able && find_machine(c);
+    if (able) {
+        take_region(c, &local);
+        bits |= ABLE | (local.bytes && (local.me > 0 || local.taken) ? REGION_TAKEN : 0);
+    }
+    int number = agree(c, bits, &bits, &begun);
+    if (number < 0 || !(bits & REGION_TAKEN))
+        give_region_back(c, &local);
+    if (number >= 0) {
+        c->number = number;
+        c->devices = !(bits & NO_DEVICES);
+        if (c->devices)
+            atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
+        if (bits & REGION_TAKEN) {
+            share_region(c, &local);
+            use_region(c, &local);
+        }
+        c->call_machine = c->machine;
+        c->state = SK_COMM_ADOPTED;
+    } else {
+        sk_machine_free(c->machine);
+        c->machine = NULL;
+        c->adopt_after = 2 * c->calls + 1; /* not in every call */
+    }
+    sk_world_release_agreement(begun);
+}
+
+/* May the result depend on the order of the operands? All ranks pass the same operation. */
+static bool may_round(const sk_args *a)
+{
+    const MPI_Op exact[] = {MPI_MAX, MPI_MIN,  MPI_LAND, MPI_BAND,   MPI_LOR,
+                            MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (a->op == exact[i])
+            return false;
+    return sk_coll_reduces(a->coll);
+}
+
+bool sk_adopt_now(sk_comm *c, const sk_args *a)
+{
+    bool tried = c->adopt_after != sk_proc.find_after;
+    return ++c->calls > c->adopt_after ||
+           (!tried && (a->outlives || sk_coll_neighbor(a->coll) || may_round(a)));
+}

@@ -1,0 +1,274 @@
+#include "mpi/state/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/state/host_progress.h"
+#include "shm/cma.h"
+#include "shm/segment.h"
+#include "topo/machine.h"
+
+/* What a rank says about itself. */
+typedef struct sk_rank_note {
+    sk_location location;
+    int32_t cores;             /* of its node */
+    int32_t cpus;              /* it may run on; 0: not known */
+    uint64_t cpu_set;          /* equal numbers: the same set of cpus */
+    sk_export_handle probe_at; /* a word in its memory: others try to read it */
+    uint64_t probe;
+} sk_rank_note;
+
+/* What all ranks must have for any to use it: the minimum of all votes counts. */
+enum { VOTE_ALIVE, VOTE_MEMORY, VOTE_CMA, VOTE_WAIT, VOTE_PROGRESS, NVOTES };
+
+typedef struct sk_introduction {
+    struct sk_world *w;
+    sk_rank_note *notes;
+    sk_machine *machine;
+    const int *local_ranks; /* the ranks of this node */
+    int nlocal, me;
+    sk_segment_handle segment;
+} sk_introduction;
+
+/* ---- notes ---- */
+
+static int allgather(const struct sk_world *w, void *data, size_t bytes)
+{
+#if SK_HAVE_IALLGATHER
+    return sk_host.Allgather(MPI_IN_PLACE, 0, MPI_BYTE, data, (int)bytes, MPI_BYTE, w->wire);
+#else
+    /* This host's own allgather sends a message per pair of ranks. */
+    void *mine = malloc(bytes);
+    if (!mine)
+        return MPI_ERR_NO_MEM;
+    memcpy(mine, (char *)data + (size_t)w->rank * bytes, bytes);
+    int rc = sk_host.Gather(mine, (int)bytes, MPI_BYTE, data, (int)bytes, MPI_BYTE, 0, w->wire);
+    free(mine);
+    return rc != MPI_SUCCESS ? rc
+                             : sk_host.Bcast(data, (int)bytes * w->nranks, MPI_BYTE, 0, w->wire);
+#endif
+}
+
+/* The ranks exchange their notes. */
+static bool introduce(sk_introduction *in)
+{
+    struct sk_world *w = in->w;
+    size_t n = (size_t)w->nranks;
+    in->notes = calloc(n, sizeof *in->notes);
+    w->locations = calloc(n, sizeof *w->locations);
+    w->node_rank = calloc(n, sizeof *w->node_rank);
+    if (!in->notes || !w->locations || !w->node_rank)
+        return false;
+    sk_rank_note *mine = &in->notes[w->rank];
+    int cores = 0;
+    w->probe = (uint64_t)(uintptr_t)w ^ (uint64_t)getpid() << 32;
+    mine->location = sk_location_here(&cores);
+    mine->cores = cores;
+    mine->cpus = sk_location_cpus(&mine->cpu_set);
+    mine->probe_at = sk_cma_export(&w->probe);
+    mine->probe = w->probe;
+    if (allgather(w, in->notes, sizeof *mine) != MPI_SUCCESS)
+        return false;
+    w->cores = in->notes[0].cores;
+    for (size_t i = 0; i < n; i++) {
+        w->locations[i] = in->notes[i].location;
+        w->cores = in->notes[i].cores < w->cores ? in->notes[i].cores : w->cores;
+    }
+    if (sk_machine_new(w->nranks, w->locations, w->cores, &in->machine) != SK_OK)
+        return false;
+    memcpy(w->node_rank, in->machine->local_rank, n * sizeof *w->node_rank);
+    in->local_ranks = sk_machine_local_ranks(in->machine, w->rank, &in->nlocal);
+    in->me = w->node_rank[w->rank];
+    return true;
+}
+
+/* ---- shared memory ---- */
+
+#if SK_HAVE_SHM
+
+/* The first rank of a node makes the segment and sends its name to the other local ranks. */
+static void share_memory(sk_introduction *in)
+{
+    struct sk_world *w = in->w;
+    int size = (int)sizeof in->segment;
+    int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
+    size_t bytes = cap > 0 ? sk_node_memory_bytes(in->nlocal, cap) : 0;
+    void *mem = NULL;
+    in->segment.fd = -1;
+    if (!bytes || in->machine->max_per_node == 1)
+        return;
+    if (in->me == 0 && sk_segment_make(bytes, &mem, &in->segment) != SK_OK)
+        in->segment.fd = -1;
+    for (int i = 1; in->me == 0 && i < in->nlocal; i++)
+        sk_host.Send(&in->segment, size, MPI_BYTE, in->local_ranks[i], 0, w->wire);
+    if (in->me > 0 && sk_host.Recv(&in->segment, size, MPI_BYTE, in->local_ranks[0], 0, w->wire,
+                                   MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        in->segment.fd = -1;
+    if (in->me > 0 && (in->segment.fd < 0 || sk_segment_map(&in->segment, bytes, &mem) != SK_OK))
+        mem = NULL;
+    if (mem && !(w->memory = sk_node_memory_new(mem, bytes, in->nlocal, in->me)))
+        sk_segment_unmap(mem, bytes);
+}
+
+static void close_segment(const sk_introduction *in)
+{
+    if (in->me == 0 && in->segment.fd >= 0)
+        sk_segment_close(&in->segment);
+}
+
+/* Can this rank read the memory of the next local rank? */
+static bool can_cma(const sk_introduction *in)
+{
+    const sk_rank_note *next = &in->notes[in->local_ranks[(in->me + 1) % in->nlocal]];
+    uint64_t word = 0;
+    return sk_settings_bool(sk_select_settings(sk_proc.select), SK_SET_DIRECT) &&
+           sk_cma_read(next->probe_at, 0, &word, sizeof word) == SK_OK && word == next->probe;
+}
+
+/* Are more local ranks bound to this set of cores than it has cores? Launchers that count only the
+ * ranks and cores of a node do not see that. */
+static bool cores_shared(const sk_introduction *in)
+{
+    const sk_rank_note *mine = &in->notes[in->w->rank];
+    int same = 0;
+    for (int i = 0; i < in->nlocal; i++)
+        same += in->notes[in->local_ranks[i]].cpu_set == mine->cpu_set;
+    return mine->cpus > 0 && same > mine->cpus;
+}
+
+#else
+
+static void share_memory(sk_introduction *in)
+{
+    (void)in;
+}
+
+static void close_segment(const sk_introduction *in)
+{
+    (void)in;
+}
+
+static bool can_cma(const sk_introduction *in)
+{
+    (void)in;
+    return false;
+}
+
+static bool cores_shared(const sk_introduction *in)
+{
+    (void)in;
+    return false;
+}
+
+#endif
+
+/* ---- start and end ---- */
+
+/* All ranks vote, also one that has failed. */
+static bool vote(sk_introduction *in, bool alive)
+{
+    struct sk_world *w = in->w;
+    int64_t votes[NVOTES] = {[VOTE_ALIVE] = alive};
+    if (alive) {
+        if (cores_shared(in))
+            sk_wait_sharing();
+        votes[VOTE_MEMORY] = w->memory != NULL;
+        votes[VOTE_CMA] = can_cma(in);
+        votes[VOTE_WAIT] = -(int64_t)sk_proc.wait;
+        votes[VOTE_PROGRESS] = sk_host_hook_available();
+    }
+    if (sk_host.Allreduce(MPI_IN_PLACE, votes, NVOTES, MPI_INT64_T, MPI_MIN, w->wire) !=
+            MPI_SUCCESS ||
+        !votes[VOTE_ALIVE])
+        return false;
+    w->cma = votes[VOTE_CMA];
+    w->wait = (sk_wait_mode)-votes[VOTE_WAIT];
+    w->progress_everywhere = votes[VOTE_PROGRESS];
+    if (!votes[VOTE_MEMORY]) {
+        sk_node_memory_free(w->memory);
+        w->memory = NULL;
+    }
+    return true;
+}
+
+static void free_world(struct sk_world *w)
+{
+    sk_node_memory_free(w->memory);
+    if (w->group != MPI_GROUP_NULL)
+        sk_host.Group_free(&w->group);
+    sk_host.Comm_free(&w->wire);
+    free(w->locations);
+    free(w->node_rank);
+    free(w);
+}
+
+void sk_world_start(void)
+{
+    struct sk_world *w = calloc(1, sizeof *w);
+    MPI_Comm wire;
+    if (sk_host.Comm_dup(MPI_COMM_WORLD, &wire) != MPI_SUCCESS || !w) {
+        free(w);
+        return;
+    }
+    sk_host.Comm_set_errhandler(wire, MPI_ERRORS_RETURN);
+    w->wire = wire;
+    w->group = MPI_GROUP_NULL;
+    sk_host.Comm_group(MPI_COMM_WORLD, &w->group);
+    sk_host.Comm_rank(wire, &w->rank);
+    sk_host.Comm_size(wire, &w->nranks);
+    for (int i = 0; i < SK_NUMBER_WORDS; i++)
+        atomic_init(&w->free_number[i], UINT64_MAX);
+    sk_introduction in = {.w = w, .segment.fd = -1};
+    bool alive = introduce(&in);
+    if (alive)
+        share_memory(&in);
+    bool ok = vote(&in, alive);
+    close_segment(&in);
+    sk_machine_free(in.machine);
+    free(in.notes);
+    if (ok)
+        sk_proc.world = w;
+    else
+        free_world(w);
+}
+
+void sk_world_end(void)
+{
+    if (sk_proc.world)
+        free_world(sk_proc.world);
+    sk_proc.world = NULL;
+}
+
+/* ---- numbers ---- */
+
+bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits)
+{
+    struct sk_world *w = sk_proc.world;
+    *a = (sk_agreement){.bits = bits};
+    bool begun = !atomic_exchange(&w->agreeing, true);
+    for (int i = 0; begun && i < SK_NUMBER_WORDS; i++)
+        a->number[i] = atomic_load(&w->free_number[i]);
+    return begun;
+}
+
+int sk_world_end_agreement(const sk_agreement *a, bool begun)
+{
+    for (int i = 0; begun && i < sk_proc.numbers; i++)
+        if (a->number[i / 64] >> i % 64 & 1) {
+            atomic_fetch_and(&sk_proc.world->free_number[i / 64], ~(UINT64_C(1) << i % 64));
+            return i;
+        }
+    return -1;
+}
+
+void sk_world_release_agreement(bool begun)
+{
+    if (begun)
+        atomic_store(&sk_proc.world->agreeing, false);
+}
+
+void sk_world_free_number(int number)
+{
+    atomic_fetch_or(&sk_proc.world->free_number[number / 64], UINT64_C(1) << number % 64);
+}

@@ -1,0 +1,56 @@
+/* world.h: what the ranks of MPI_COMM_WORLD tell each other once, in MPI_Init, and the private duplicate
+ * of it that carries all of Skein's messages.
+ *
+ * A communicator that Skein serves has a number, unique at each of its ranks among the communicators
+ * that live there. The number is part of the tags of its messages. So no communicator is ever
+ * duplicated, and what a rank must know about the others it knows from here. Communicators with ranks
+ * outside MPI_COMM_WORLD are the host's. */
+#ifndef SK_WORLD_H
+#define SK_WORLD_H
+
+#include "mpi/state/location.h"
+#include "mpi/state/process.h"
+#include "shm/node_memory.h"
+
+enum {
+    SK_NUMBER_WORDS = 16,
+    SK_NUMBERS = 64 * SK_NUMBER_WORDS, /* communicators that a rank can be in at a time */
+};
+
+struct sk_world {
+    MPI_Comm wire; /* the duplicate */
+    MPI_Group group;
+    int rank, nranks;
+    sk_location *locations; /* of each rank */
+    int *node_rank;         /* of each rank: its index among the ranks of its node */
+    int cores;              /* of the smallest node */
+    bool
+        progress_everywhere; /* on all ranks collectives progress inside the host's blocking calls */
+    bool cma;                /* local ranks can read each other's memory */
+    sk_wait_mode wait;       /* of local ranks that wait for each other */
+    sk_node_memory *memory;  /* NULL: no shared memory */
+    uint64_t probe;          /* local ranks try to read this word */
+
+    _Atomic uint64_t free_number[SK_NUMBER_WORDS]; /* a bit for each number */
+    atomic_bool agreeing; /* a thread is agreeing with other ranks on a number */
+};
+
+/* All ranks of MPI_COMM_WORLD call this, in MPI_Init. Fills sk_proc.world, or leaves it NULL. */
+void sk_world_start(void);
+void sk_world_end(void);
+
+/* What a rank contributes when the ranks of a communicator agree: the numbers that are free at it and
+ * other bits; the bitwise and of all is the result. */
+typedef struct sk_agreement {
+    uint64_t number[SK_NUMBER_WORDS];
+    uint64_t bits;
+} sk_agreement;
+
+/* One thread at a time agrees. False: another one does, and this one finds no number; the ranks try
+ * again in a later call. */
+bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits);
+int sk_world_end_agreement(const sk_agreement *a, bool begun); /* the number, or -1 */
+void sk_world_release_agreement(bool begun);                   /* other threads may agree again */
+void sk_world_free_number(int number); /* takes no lock: the host may call it */
+
+#endif

@@ -1,0 +1,206 @@
+#include "shm/node_memory.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "shm/segment.h"
+#include "shm/shm.h"
+
+/* ---- in shared memory ---- */
+
+enum { LINE = 64, PAGE = 4096, BLOCKS = 2048, NUMBER_SHIFT = 48 };
+
+/* A part of the memory: a region in use, or free. In the order of addresses. */
+typedef struct memory_block {
+    uint64_t start, bytes;
+    int32_t users; /* 0: free */
+    int32_t used;  /* it has served a communicator */
+} memory_block;
+
+/* What one local rank publishes: number + 1 and region, or 0. */
+typedef struct memory_entry {
+    _Alignas(LINE) _Atomic uint64_t region;
+    _Atomic int attached;
+} memory_entry;
+
+typedef struct memory_head {
+    char segment[SK_SEGMENT_HEAD];
+    _Alignas(LINE) atomic_flag lock; /* protects the rest */
+    int nblocks;                     /* 0: not set up yet */
+    memory_block block[BLOCKS];
+} memory_head;
+
+/* ---- of this process ---- */
+
+struct sk_node_memory {
+    memory_head *head;
+    memory_entry *published;
+    size_t bytes;
+    uint64_t first; /* where regions begin */
+    int me;
+};
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t head_bytes(int n)
+{
+    return whole_pages(sizeof(memory_head) + (size_t)n * sizeof(memory_entry));
+}
+
+/* Room for MPI_COMM_WORLD and for several communicators as large; smaller ones take less. Only pages
+ * that are used count, so this is an address range, not memory. */
+size_t sk_node_memory_bytes(int n, int64_t cap)
+{
+    enum { LARGE = 16 };
+    int64_t slot_bytes;
+    size_t one = sk_shm_bytes(n, cap, &slot_bytes);
+    return one ? head_bytes(n) + LARGE * whole_pages(one) : 0;
+}
+
+sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me)
+{
+    sk_node_memory *m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->head = mem;
+    m->published = (memory_entry *)(m->head + 1);
+    m->bytes = bytes;
+    m->first = head_bytes(n);
+    m->me = me;
+    return m;
+}
+
+void sk_node_memory_free(sk_node_memory *m)
+{
+    if (!m)
+        return;
+    sk_segment_unmap(m->head, m->bytes);
+    free(m);
+}
+
+void *sk_node_memory_at(const sk_node_memory *m, uint64_t region)
+{
+    return (char *)m->head + region;
+}
+
+/* ---- regions ---- */
+
+/* Held for some hundred instructions. A rank that dies in them ends the job. */
+static memory_head *lock(sk_node_memory *m)
+{
+    memory_head *h = m->head;
+    while (atomic_flag_test_and_set_explicit(&h->lock, memory_order_acquire))
+        sched_yield();
+    if (!h->nblocks) {
+        h->block[0] = (memory_block){.start = m->first, .bytes = m->bytes - m->first};
+        h->nblocks = 1;
+    }
+    return h;
+}
+
+static void unlock(memory_head *h)
+{
+    atomic_flag_clear_explicit(&h->lock, memory_order_release);
+}
+
+/* The best free block: the smallest that fits, and of two alike the one whose pages exist. */
+static memory_block *find_free(memory_head *h, uint64_t bytes)
+{
+    memory_block *best = NULL;
+    for (memory_block *b = h->block; b < h->block + h->nblocks; b++)
+        if (!b->users && b->bytes >= bytes &&
+            (!best || b->bytes < best->bytes || (b->bytes == best->bytes && b->used)))
+            best = b;
+    return best;
+}
+
+static void insert_after(memory_head *h, memory_block *b, memory_block rest)
+{
+    for (memory_block *at = h->block + h->nblocks; at > b + 1; at--)
+        *at = at[-1];
+    b[1] = rest;
+    h->nblocks++;
+}
+
+uint64_t sk_node_memory_take(sk_node_memory *m, size_t bytes, int users, bool *used)
+{
+    memory_head *h = lock(m);
+    uint64_t want = whole_pages(bytes), region = 0;
+    memory_block *b = find_free(h, want);
+    if (b && (b->bytes == want || h->nblocks < BLOCKS)) {
+        if (b->bytes > want) {
+            memory_block rest = {
+                .start = b->start + want, .bytes = b->bytes - want, .used = b->used};
+            insert_after(h, b, rest);
+            b->bytes = want;
+        }
+        *used = b->used;
+        b->users = users;
+        b->used = 1;
+        region = b->start;
+    }
+    unlock(h);
+    return region;
+}
+
+/* Two free neighbours become one. What was never used stays apart: its pages do not exist yet. */
+static void merge(memory_head *h, memory_block *b)
+{
+    memory_block *next = b + 1;
+    if (b < h->block || next >= h->block + h->nblocks || b->users || next->users ||
+        b->used != next->used)
+        return;
+    b->bytes += next->bytes;
+    h->nblocks--;
+    for (memory_block *at = next; at < h->block + h->nblocks; at++)
+        *at = at[1];
+}
+
+void sk_node_memory_release(sk_node_memory *m, uint64_t region)
+{
+    memory_head *h = lock(m);
+    memory_block *b = h->block;
+    while (b->start != region)
+        b++;
+    SK_ASSERT(b->users > 0);
+    if (--b->users == 0) {
+        merge(h, b);
+        merge(h, b - 1);
+    }
+    unlock(h);
+}
+
+/* ---- publishing ---- */
+
+void sk_node_memory_publish(sk_node_memory *m, int number, uint64_t region)
+{
+    SK_ASSERT(region >> NUMBER_SHIFT == 0);
+    atomic_store_explicit(&m->published[m->me].region,
+                          (uint64_t)(number + 1) << NUMBER_SHIFT | region, memory_order_release);
+}
+
+bool sk_node_memory_attached_by(const sk_node_memory *m, int others)
+{
+    return atomic_load_explicit(&m->published[m->me].attached, memory_order_acquire) == others;
+}
+
+void sk_node_memory_withdraw(sk_node_memory *m)
+{
+    atomic_store_explicit(&m->published[m->me].attached, 0, memory_order_relaxed);
+    atomic_store_explicit(&m->published[m->me].region, 0, memory_order_release);
+}
+
+uint64_t sk_node_memory_attach(sk_node_memory *m, int leader, int number)
+{
+    memory_entry *b = &m->published[leader];
+    uint64_t seen = atomic_load_explicit(&b->region, memory_order_acquire);
+    if (seen >> NUMBER_SHIFT != (uint64_t)number + 1)
+        return 0;
+    atomic_fetch_add_explicit(&b->attached, 1, memory_order_release);
+    return seen & ((UINT64_C(1) << NUMBER_SHIFT) - 1);
+}

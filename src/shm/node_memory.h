@@ -1,0 +1,38 @@
+/* node_memory.h: the memory that the ranks of a job share on a node: one segment, mapped by all of
+ * them once, at the start. Communicators take regions of it, without any message: the first local rank of
+ * a communicator, its leader, allocates a region and publishes it, the others attach to it. The
+ * memory is sparse: pages exist from their first use on. The pages of a free region are kept for the
+ * next communicator. */
+#ifndef SK_NODE_MEMORY_H
+#define SK_NODE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sk_node_memory sk_node_memory; /* of one process */
+
+/* Bytes of a segment for n local ranks whose communicators have at most `cap` bytes each. */
+size_t sk_node_memory_bytes(int n, int64_t cap);
+
+/* Over a segment of this size that is zero at first, as local rank `me` of n. Takes over the mapping.
+ * NULL: out of memory. */
+sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me);
+void sk_node_memory_free(sk_node_memory *m); /* unmaps */
+
+/* A region for `users` local ranks, all of which will release it. `used`: it has served others and is
+ * not all zero. 0: no space. */
+uint64_t sk_node_memory_take(sk_node_memory *m, size_t bytes, int users, bool *used);
+void sk_node_memory_release(sk_node_memory *m, uint64_t region);
+void *sk_node_memory_at(const sk_node_memory *m, uint64_t region);
+
+/* The leader publishes a region under the number of its communicator; it does so for one
+ * communicator at a time. When all others have attached, it withdraws it. */
+void sk_node_memory_publish(sk_node_memory *m, int number, uint64_t region);
+bool sk_node_memory_attached_by(const sk_node_memory *m, int others);
+void sk_node_memory_withdraw(sk_node_memory *m);
+
+/* The region that local rank `leader` publishes under this number; 0: none yet. */
+uint64_t sk_node_memory_attach(sk_node_memory *m, int leader, int number);
+
+#endif
