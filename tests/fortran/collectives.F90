@@ -1,6 +1,6 @@
 ! collectives.F90: every collective once, in each form, with and without MPI_IN_PLACE, against a plain
 ! loop. The same text is compiled for each Fortran interface of MPI.
-#include "interface.h"
+#include "interface.inc"
 module collectives
   USE_MPI
   use support

@@ -1,6 +1,6 @@
 ! details.F90: what Fortran passes in its own way: constants, statuses, user operations, LOGICAL,
 ! COMPLEX and pair types, absolute addresses, sections of arrays.
-#include "interface.h"
+#include "interface.inc"
 module details
   USE_MPI
   use support

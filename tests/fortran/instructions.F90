@@ -1,6 +1,6 @@
 ! instructions.F90: N allreduces of 8 bytes on MPI_COMM_WORLD, for instructions.sh to count under
 ! callgrind, which looks only into `measured`. tests/mpi/instructions.c is the same program in C.
-#include "interface.h"
+#include "interface.inc"
 module loop
   USE_MPI
   use iso_c_binding

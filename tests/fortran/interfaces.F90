@@ -2,7 +2,7 @@
 ! rank 0 it prints the calls that it made. Without Skein it leaves out what the hosts do wrong by themselves:
 ! MPICH 4.0 persistent collectives (MPI_Testall) and MPI_Neighbor_alltoallw, Open MPI 4.1 nonblocking
 ! alltoallw (it uses arrays that its Fortran layer has freed).
-#include "interface.h"
+#include "interface.inc"
 program interfaces
   USE_MPI
   use support

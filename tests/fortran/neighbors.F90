@@ -1,6 +1,6 @@
 ! neighbors.F90: communicators and topologies made from Fortran, and every neighbourhood collective on
 ! them, in each form, against a plain loop.
-#include "interface.h"
+#include "interface.inc"
 module neighbors
   USE_MPI
   use support

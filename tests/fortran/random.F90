@@ -2,7 +2,7 @@
 ! type, counts, a root, a communicator and a form, all from the seed, which is printed. What a rank has
 ! is a formula of case, rank and place, so every rank knows what it must get, to the last byte of its
 ! buffer. Several nonblocking cases are in flight at once. ONLY runs that one case.
-#include "interface.h"
+#include "interface.inc"
 module random_cases
   USE_MPI
   use support

@@ -1,5 +1,5 @@
 ! requests.F90: completing requests by every call of MPI that does so, one after the other.
-#include "interface.h"
+#include "interface.inc"
 module requests
   USE_MPI
   implicit none

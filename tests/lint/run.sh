@@ -32,12 +32,12 @@ described() {
     done
     return $missing
 }
-# Nothing but MPI's names and Skein's own entry points leaves a library.
+# Nothing but MPI's names, the look-ups of such names and Skein's own entry points leaves a library.
 exported() {
     local lib names bad=0
     for lib in "$build"/lib/libskein-*.so; do
-        names=$(nm -D --defined-only "$lib" | awk '{print $3}' |
-            grep -vE '^(P?MPIX?_|p?mpix?_|skein_|ucp_worker_progress$|fi_prov_ini$)')
+        names=$(readelf -W --dyn-syms "$lib" | awk '$4 != "SECTION" && $6 == "DEFAULT" && $7 ~ /^[0-9]/ {print $8}' |
+            grep -vE '^(P?MPIX?_|p?mpix?_|skein_|dlopen$|dlsym$|ucp_worker_progress$|fi_prov_ini$)')
         if [ -n "$names" ]; then
             echo "$lib exports" $names
             bad=1
@@ -50,7 +50,7 @@ check format clang-format format
 check manuals mandoc manuals
 check described sed described
 if ls "$build"/lib/libskein-*.so >/dev/null 2>&1; then
-    check exported nm exported
+    check exported readelf exported
 else
     skip exported "no library was built"
 fi

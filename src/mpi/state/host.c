@@ -86,7 +86,8 @@ static const sk_host_name host_names[] = {
 
 /* ---- the ways ---- */
 
-extern sk_way *const __start_sk_ways[], *const __stop_sk_ways[];
+extern sk_way *const __start_sk_ways[] __attribute__((visibility("hidden")));
+extern sk_way *const __stop_sk_ways[] __attribute__((visibility("hidden")));
 
 void *sk_host_entry(const char *name)
 {

@@ -9,6 +9,10 @@
 
 #include "mpi/state/process.h"
 
+/* The errors of a communicator are returned until its handler is put back. */
+MPI_Errhandler sk_host_errors_set_aside(MPI_Comm comm);
+void sk_host_errors_put_back(MPI_Comm comm, MPI_Errhandler handler);
+
 #if SK_HOST_RAISES_ON_WORLD
 void sk_host_errors_return(void);  /* from here on ... */
 void sk_host_errors_restore(void); /* ... to here */
