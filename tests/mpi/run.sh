@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [GROUP...]}" && pwd) || exit 2
 shift
 . "$here/../tap.sh"
-only=${*:-progress forms errors cache threads random algorithms machines topology neighbors methods killed instructions}
+only=${*:-progress forms errors lives bits cache threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
@@ -74,6 +74,24 @@ run() {
     fi
     grep -a 'left out: ' "$log" | sed 's/^.*left out: //' | sort -u >"$tmp/left"
     while read -r why; do skip "$name: some calls" "$why"; done <"$tmp/left"
+}
+
+# same_bits FLAVOUR WHAT RANKS SETTING -- SETTING...: the first run and each of the others find the same.
+same_bits() {
+    sf=$1 what=$2 sn=$3 reference=$4
+    shift 5
+    for setting in "$reference" "$@"; do
+        launcher $sf $sn SKEIN_REPRODUCIBLE=$([ "$what" = SKEIN_REPRODUCIBLE ] && echo on || echo off) "$setting"
+        eval "timeout $(patience 60) $launch $programs/bits-$sf" >"$log" 2>&1 </dev/null
+        found=$(sed -n 's/^bits: fingerprint //p' "$log")
+        [ "$setting" = "$reference" ] && expected=${expected:-$found}
+        if [ -n "$found" ] && [ "$found" = "$expected" ]; then
+            ok "$sf same bits: $what, $setting"
+        else
+            fail "$sf same bits: $what, $setting" "${found:-nothing} instead of $expected (replay: $launch $programs/bits-$sf)"
+        fi
+    done
+    expected=
 }
 
 # The algorithms that the library has, as lines of collective and algorithm. Without any the test
@@ -221,6 +239,19 @@ flavour_tests() { # flavour
         run 60 $f 5 -- errors intercomm
         run 100 $f 2 -- errors churn 10000
         run 100 $f 2 SKEIN_FIND=0 -- errors churn 10000
+    fi
+    if wanted lives; then
+        for n in 2 6; do run 100 $f $n -- lives idup; done
+        run 100 $f 5 SKEIN_FIND=0 -- lives idup
+        for n in 1 3; do run 60 $f $n -- lives attributes; done
+        run 60 $f 3 SKEIN_FIND=0 -- lives attributes
+        run 250 $f 2 -- lives many 2000
+    fi
+    if wanted bits; then
+        for n in 2 3 6; do run 60 $f $n -- bits; done
+        same_bits $f "two runs" 4 SKEIN_FIND=3 -- SKEIN_FIND=3
+        same_bits $f "SKEIN_REPRODUCIBLE" 5 SKEIN_SHM=1G -- SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:2' \
+            'SKEIN_MACHINE=node:* core:3 map:shuffle' SKEIN_FIND=100 SKEIN_RENAME=on
     fi
     if wanted cache; then
         run 30 $f 2 SKEIN_FIND=0 SKEIN_SHM=0 -- cache

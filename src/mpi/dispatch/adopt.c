@@ -218,20 +218,9 @@ void sk_adopt(sk_comm *c)
     sk_world_release_agreement(begun);
 }
 
-/* May the result depend on the order of the operands? All ranks pass the same operation. */
-static bool may_round(const sk_args *a)
-{
-    const MPI_Op exact[] = {MPI_MAX, MPI_MIN,  MPI_LAND, MPI_BAND,   MPI_LOR,
-                            MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
-    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        if (a->op == exact[i])
-            return false;
-    return sk_coll_reduces(a->coll);
-}
-
 bool sk_adopt_now(sk_comm *c, const sk_args *a)
 {
     bool tried = c->adopt_after != sk_proc.find_after;
     return ++c->calls > c->adopt_after ||
-           (!tried && (a->outlives || sk_coll_neighbor(a->coll) || may_round(a)));
+           (!tried && (a->outlives || sk_coll_neighbor(a->coll) || sk_args_may_round(a)));
 }

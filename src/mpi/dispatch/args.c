@@ -261,6 +261,17 @@ static bool read_own_block(sk_mpi_call *out)
     return true;
 }
 
+bool sk_args_may_round(const sk_args *a)
+{
+    if (!sk_coll_reduces(a->coll))
+        return false;
+    const sk_dtype *d = sk_dtype_get(a->stype);
+    sk_reduction how;
+    return !d || !sk_reducible(a->op, d, &how) || !how.predefined ||
+           (d->class != SK_CLASS_INTEGER && d->class != SK_CLASS_BYTE &&
+            d->class != SK_CLASS_LOGICAL);
+}
+
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
 {
     sk_root_side root_side = sk_args_root_side(a->coll);
@@ -274,15 +285,17 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
             return false;
         in_place = true; /* programs that pass one buffer twice mean this, and hosts do it */
     }
+    bool anywhere =
+        sk_proc.reproducible && sk_args_may_round(a); /* as if nobody knew the machine */
     out->call = (sk_call){.coll = a->coll,
                           .nranks = c->nranks,
                           .rank = c->rank,
                           .root = a->root,
                           .in_place = in_place,
                           .ntypes = 1,
-                          .machine = c->call_machine,
-                          .slot_bytes = a->outlives ? 0 : c->slot_capacity,
-                          .direct = c->direct,
+                          .machine = anywhere ? NULL : c->call_machine,
+                          .slot_bytes = a->outlives || anywhere ? 0 : c->slot_capacity,
+                          .direct = c->direct && !anywhere,
                           .leaders = sk_proc.leaders};
     out->kernel = NULL;
     if (sk_coll_neighbor(a->coll)) {

@@ -74,6 +74,11 @@ static inline bool sk_args_has_arrays(const sk_args *a)
     return a->scounts || a->rcounts;
 }
 
+/* Is it a reduction whose result may depend on the order of the operands? Sums of floating-point numbers
+ * round, the maximum of 0 and -0 is either, and nobody knows what a user's operation does. The same
+ * answer on all ranks: they pass the same operation and type. */
+bool sk_args_may_round(const sk_args *a);
+
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out);
 

@@ -153,12 +153,7 @@ static bool host_comparable(const sk_args *a, const sk_comm *c)
         a->coll == SK_GATHERV || a->coll == SK_ALLGATHERV || a->coll == SK_ALLTOALLV ||
         a->coll == SK_ALLTOALLW)
         return false;
-    if (!sk_coll_reduces(a->coll))
-        return true;
-    const sk_dtype *d = sk_dtype_get(a->stype);
-    sk_reduction how;
-    return d && sk_reducible(a->op, d, &how) && how.predefined &&
-           (d->class == SK_CLASS_INTEGER || d->class == SK_CLASS_BYTE);
+    return !sk_args_may_round(a);
 }
 
 /* ---- comparing ---- */

@@ -227,8 +227,8 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
     return true;
 }
 
-/* A call on a communicator that Skein does not serve yet. SK_NHOST_REASONS: from now on it
- * does; else why the host must serve the call. A call that the host will refuse counts for nothing: at the other ranks
+/* A call on a communicator that Skein does not serve yet. SK_NHOST_REASONS: from now on it does; else why
+ * the host must serve the call. A call that the host will refuse counts for nothing: at the other ranks
  * it may be right, or they do not call at all. While the host serves a blocking call, active collectives
  * may not progress in there: see pass_to_host. */
 static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
@@ -236,20 +236,22 @@ static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
     sk_mpi_call call;
     if (c->state == SK_COMM_FOREIGN)
         return SK_HOST_FOREIGN;
-    if (form == SK_NONBLOCKING)
-        return SK_HOST_EARLY;
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
         return SK_HOST_ARGS; /* without a topology, on all ranks */
     sk_args_clear_insignificant(a, c);
     if (!sk_args_read(a, c, &call))
         return SK_HOST_ARGS;
-    if (sk_adopt_now(c, a))
-        sk_adopt(c);
-    if (c->state == SK_COMM_NEW)
-        sk_comm_barrier(c);
-    return sk_comm_adopted(c)            ? SK_NHOST_REASONS
-           : c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN
-                                         : SK_HOST_EARLY;
+    if (form != SK_NONBLOCKING) { /* which must not wait */
+        if (sk_adopt_now(c, a))
+            sk_adopt(c);
+        if (c->state == SK_COMM_NEW)
+            sk_comm_barrier(c);
+    }
+    if (sk_comm_adopted(c))
+        return SK_NHOST_REASONS;
+    if (sk_args_may_round(a))
+        c->host_rounds |= 1U << form;
+    return c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN : SK_HOST_EARLY;
 }
 
 /* The long way. Its first part finds the calls that are the host's: they must cost next to nothing. */
@@ -268,6 +270,8 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_
         if (why != SK_NHOST_REASONS)
             return to_host(a, c, why);
     }
+    if (c->host_rounds >> form & 1 && sk_args_may_round(a))
+        return pass_to_host(a, form, c, SK_HOST_BITS);
     if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))

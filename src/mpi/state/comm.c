@@ -109,6 +109,7 @@ static sk_comm *make(MPI_Comm comm)
     c->user = comm;
     c->freed = c->had_nonblocking = c->tags_used_up = false;
     c->host_colls = 0;
+    c->host_rounds = 0;
     c->devices = c->device_seen = c->device_host = false;
     c->device_calls = 0;
     c->next_tag = c->next_persist_tag = c->calls = 0;

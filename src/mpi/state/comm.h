@@ -29,7 +29,10 @@ typedef struct sk_comm {
     bool direct;                    /* local ranks can read each other's memory */
 
     _Atomic uint32_t
-        host_colls;       /* a bit per collective: blocking calls of any size go to the host */
+        host_colls; /* a bit per collective: blocking calls of any size go to the host */
+    unsigned
+        host_rounds; /* a bit per sk_form: the host did reductions that may round here, and so it
+                             stays, for the same bits. The same on all ranks */
     bool had_nonblocking; /* a collective that outlives its call was made here, on all ranks */
     bool tags_used_up;    /* see create.c */
     int rank, nranks;

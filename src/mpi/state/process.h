@@ -29,6 +29,7 @@ typedef struct sk_process {
     bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
     sk_wait_mode wait;
     bool reporting;
+    bool reproducible;          /* SKEIN_REPRODUCIBLE: see sk_args_read */
     bool checking;              /* SKEIN_CHECK: see dispatch/check.h */
     int leaders;                /* SKEIN_LEADERS */
     int64_t find_after;         /* calls on a communicator before Skein adopts it */

@@ -1,0 +1,137 @@
+/* bits.c: the same reduction of the same numbers gives the same bits, however often and whenever it is
+ * called, in each form and on each kind of communicator. At the end rank 0 prints a fingerprint of all
+ * results, for runs that are to give the same ones. */
+#include "testlib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 20000, REPEATS = 12, NKINDS = 6 };
+
+static double *in, *out;
+static uint64_t fingerprint = 14695981039346656037u;
+
+static const char *const kind_name[NKINDS] = {"allreduce", "iallreduce", "reduce",
+                                              "ireduce",   "scan",       "reduce_scatter_block"};
+
+/* Returns how many numbers of `out` are the result here. */
+static int reduce(int kind, int n, int root, MPI_Comm comm)
+{
+    int p, me;
+    MPI_Request q;
+    MPI_Comm_size(comm, &p);
+    MPI_Comm_rank(comm, &me);
+    switch (kind) {
+    case 0:
+        MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, comm);
+        return n;
+    case 1:
+        MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        return n;
+    case 2:
+        MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, root, comm);
+        return me == root ? n : 0;
+    case 3:
+        MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, root, comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        return me == root ? n : 0;
+    case 4:
+        MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, comm);
+        return n;
+    default:
+        MPI_Reduce_scatter_block(in, out, n / p, MPI_DOUBLE, MPI_SUM, comm);
+        return n / p;
+    }
+}
+
+/* Calls of other kinds, so that what Skein knows of the communicator grows meanwhile. */
+static void others(MPI_Comm comm, int i)
+{
+    int one = 1, sum = 0;
+    MPI_Request q;
+    MPI_Bcast(&one, 1, MPI_INT, 0, comm);
+    if (i % 3 == 0)
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_MAX, comm);
+    if (i % 4 == 0) {
+        MPI_Ibarrier(comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+}
+
+static void add_to_fingerprint(int n)
+{
+    const unsigned char *b = (const unsigned char *)out;
+    for (size_t i = 0; i < (size_t)n * sizeof *out; i++)
+        fingerprint = (fingerprint ^ b[i]) * 1099511628211u;
+}
+
+static void repeat(MPI_Comm comm, const char *where, int first_kind)
+{
+    static const int counts[] = {1, 64, 600, 5000, MOST};
+    enum { NCOUNTS = sizeof counts / sizeof *counts };
+    static double *first[NKINDS][NCOUNTS];
+    int p;
+    MPI_Comm_size(comm, &p);
+    for (int i = 0; i < REPEATS; i++) {
+        for (int k = 0; k < NKINDS; k++)
+            for (int c = 0; c < NCOUNTS; c++) {
+                int kind = (first_kind + k) % NKINDS;
+                if (counts[c] < p)
+                    continue;
+                int n = reduce(kind, counts[c], (k + c) % p, comm);
+                size_t bytes = (size_t)n * sizeof *out;
+                if (i == 0) {
+                    first[kind][c] = must_alloc(bytes + 1);
+                    memcpy(first[kind][c], out, bytes);
+                    add_to_fingerprint(n);
+                } else
+                    CHECK(memcmp(first[kind][c], out, bytes) == 0,
+                          "%s on %s, %d doubles: call %d gives other bits than the first",
+                          kind_name[kind], where, counts[c], i + 1);
+            }
+        others(comm, i);
+    }
+    for (int k = 0; k < NKINDS; k++)
+        for (int c = 0; c < NCOUNTS; c++) {
+            free(first[k][c]);
+            first[k][c] = NULL;
+        }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(&argc, &argv, "bits");
+    test_watch(60, "reductions");
+    int me = test_rank(), p = test_size(), none = 0;
+    in = must_alloc(MOST * sizeof *in);
+    out = must_alloc(MOST * sizeof *out);
+    rng r = rng_seed(5, (uint64_t)me, 0);
+    for (int i = 0; i < MOST;
+         i++) /* of very different sizes, so that each order rounds otherwise */
+        in[i] = ((double)rng_next(&r) / 1e19 - 1) * (double)(1ULL << rng_below(&r, 50));
+    MPI_Comm comm;
+    repeat(MPI_COMM_WORLD, "MPI_COMM_WORLD", 0);
+    for (int first_kind = 0; first_kind < NKINDS; first_kind++) { /* the first call of a new one */
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        repeat(comm, "a duplicate", first_kind);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, 0, p - me, &comm);
+    repeat(comm, "the ranks in reverse", 0);
+    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, me == p - 1 && p > 2, me, &comm);
+    repeat(comm, "all ranks but one", 1);
+    MPI_Comm_free(&comm);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &p, &none, 0, &comm);
+    repeat(comm, "a Cartesian communicator", 0);
+    MPI_Comm_free(&comm);
+    uint64_t all = 0;
+    MPI_Reduce(&fingerprint, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
+    if (me == 0)
+        printf("bits: fingerprint %016llx\n", (unsigned long long)all);
+    free(in);
+    free(out);
+    return test_end();
+}

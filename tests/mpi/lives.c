@@ -1,0 +1,201 @@
+/* lives.c: communicators made, used and freed in all the ways a program may.
+ *   lives idup         MPI_Comm_idup overlapped with other collectives and messages
+ *   lives attributes   the user's copy and delete functions run as often as without Skein, and may make
+ *                      communicators themselves
+ *   lives many N       N communicators at a time */
+#include "testlib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void use(MPI_Comm comm, const char *what)
+{
+    int me, p;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    for (int i = 0; i < 6; i++) {
+        double mine = me + i, sum = 0;
+        int word = i * 3;
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+        CHECK(sum == p * (p - 1) / 2.0 + p * i, "allreduce %d on %s gives %g", i, what, sum);
+        word = me == i % p ? word : -1;
+        MPI_Bcast(&word, 1, MPI_INT, i % p, comm);
+        CHECK(word == i * 3, "bcast %d on %s gives %d", i, what, word);
+    }
+}
+
+/* ---- idup ---- */
+
+/* A message to the next rank, and an allreduce, under way with a duplication. */
+static void overlap(MPI_Comm comm, const char *what, bool collective_first)
+{
+    MPI_Request q[4];
+    MPI_Comm dup;
+    int me, p, inter, got = -1, sum = -1, remote;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    MPI_Comm_test_inter(comm, &inter);
+    remote = p;
+    if (inter)
+        MPI_Comm_remote_size(comm, &remote);
+    int next = inter ? me % remote : (me + 1) % p, before = inter ? me : (me + p - 1) % p;
+    MPI_Request *r = q;
+    if (collective_first)
+        MPI_Iallreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm, r++);
+    MPI_Comm_idup(comm, &dup, r++);
+    if (!collective_first)
+        MPI_Iallreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm, r++);
+    bool messages = !inter || p == remote; /* to its like */
+    if (messages) {
+        MPI_Irecv(&got, 1, MPI_INT, before, 3, comm, r++);
+        MPI_Isend(&me, 1, MPI_INT, next, 3, comm, r++);
+    }
+    MPI_Waitall((int)(r - q), q, MPI_STATUSES_IGNORE);
+    CHECK(!messages || got == before, "a message beside idup of %s is from %d", what, got);
+    int want = remote * (remote - 1) / 2;
+    CHECK(sum == want, "iallreduce beside idup of %s gives %d", what, sum);
+    if (!inter)
+        use(dup, what);
+    MPI_Comm_free(&dup);
+}
+
+static void idup(void)
+{
+    MPI_Comm half, inter, merged;
+    int me = test_rank(), p = test_size(), high = me >= (p + 1) / 2;
+    for (int i = 0; i < 20; i++) {
+        test_watch(60, "idup %d", i);
+        overlap(MPI_COMM_WORLD, "MPI_COMM_WORLD", i % 2);
+        MPI_Comm_split(MPI_COMM_WORLD, high, me, &half);
+        if (i % 3)
+            use(half, "a half");
+        overlap(half, "a half", i % 2);
+        if (p > 1) {
+            MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, high ? 0 : (p + 1) / 2, 5, &inter);
+            overlap(inter, "an intercommunicator", i % 2);
+            MPI_Intercomm_merge(inter, high, &merged);
+            overlap(merged, "a merged one", i % 2);
+            MPI_Comm_free(&merged);
+            MPI_Comm_free(&inter);
+        }
+        MPI_Comm_free(&half);
+        /* Two at once, which each rank waits for in its own order. Not of the same communicator: that
+         * hangs in Open MPI 4.1.4 as soon as ranks test the requests at different times. */
+        MPI_Comm dups[2], twin;
+        MPI_Request q[4];
+        int most[2] = {0};
+        MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+        MPI_Comm_idup(twin, &dups[0], &q[0]);
+        MPI_Iallreduce(&me, &most[0], 1, MPI_INT, MPI_MAX, twin, &q[1]);
+        MPI_Comm_idup(MPI_COMM_WORLD, &dups[1], &q[2]);
+        MPI_Iallreduce(&me, &most[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &q[3]);
+        for (int k = 0; k < 4; k++)
+            MPI_Wait(&q[(k + me) % 4], MPI_STATUS_IGNORE);
+        CHECK(most[0] == p - 1 && most[1] == p - 1, "iallreduces beside idups");
+        for (int k = 0; k < 2; k++) {
+            use(dups[k], "one of two");
+            MPI_Comm_free(&dups[k]);
+        }
+        MPI_Comm_free(&twin);
+    }
+}
+
+/* ---- attributes ---- */
+
+static int copied, deleted, key, inner_key;
+
+static int copy(MPI_Comm old, int k, void *extra, void *value, void *out, int *flag)
+{
+    (void)old, (void)k;
+    if (extra) { /* make one more communicator in the middle of the duplication */
+        MPI_Comm more;
+        MPI_Comm_dup(MPI_COMM_SELF, &more);
+        use(more, "one made by a copy function");
+        MPI_Comm_free(&more);
+    }
+    copied++;
+    *(void **)out = value;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int drop(MPI_Comm old, int k, void *value, void *extra)
+{
+    (void)old, (void)k, (void)value, (void)extra;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+static void attributes(void)
+{
+    static int value;
+    MPI_Comm a, b, c;
+    test_watch(60, "attributes");
+    MPI_Comm_create_keyval(copy, drop, &key, NULL);
+    MPI_Comm_create_keyval(copy, drop, &inner_key, &value);
+    for (int with_inner = 0; with_inner < 2; with_inner++) {
+        int each = 1 + with_inner;
+        copied = deleted = 0;
+        MPI_Comm_dup(MPI_COMM_WORLD, &a);
+        MPI_Comm_set_attr(a, key, &value);
+        if (with_inner)
+            MPI_Comm_set_attr(a, inner_key, &value);
+        use(a, "one with attributes");
+        CHECK(copied == 0 && deleted == 0, "%d copies, %d deletions before any", copied, deleted);
+        MPI_Comm_dup(a, &b);
+        CHECK(copied == each, "one dup: %d copies", copied);
+        use(b, "a duplicate with attributes");
+        MPI_Request q;
+        MPI_Comm_idup(b, &c, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        use(c, "a nonblocking duplicate with attributes");
+        CHECK(copied == 2 * each && deleted == 0, "dup and idup: %d copies, %d deletions", copied,
+              deleted);
+        MPI_Comm_free(&c);
+        CHECK(deleted == each, "one free: %d deletions", deleted);
+        MPI_Comm_free(&b);
+        MPI_Comm_free(&a);
+        CHECK(copied == 2 * each && deleted == 3 * each, "all freed: %d copies, %d deletions",
+              copied, deleted);
+    }
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free_keyval(&inner_key);
+}
+
+/* ---- many ---- */
+
+static void many(int n)
+{
+    MPI_Comm *all = must_alloc((size_t)n * sizeof *all);
+    test_watch(240, "%d communicators", n);
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+        if (i % 16 == 0)
+            use(all[i], "one of many");
+    }
+    for (int i = 0; i < n; i += 5)
+        use(all[i], "one of many, used again");
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&all[i]);
+    free(all);
+    MPI_Comm last;
+    MPI_Comm_dup(MPI_COMM_WORLD, &last);
+    use(last, "one after many");
+    MPI_Comm_free(&last);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(&argc, &argv, "lives");
+    const char *what = argc > 1 ? argv[1] : "idup";
+    if (strcmp(what, "idup") == 0)
+        idup();
+    else if (strcmp(what, "attributes") == 0)
+        attributes();
+    else if (strcmp(what, "many") == 0)
+        many(argc > 2 ? atoi(argv[2]) : 2000);
+    else
+        test_fail("there is no test %s", what);
+    return test_end();
+}
