@@ -6,6 +6,8 @@
 #ifndef SK_EPOCH_STEPS_H
 #define SK_EPOCH_STEPS_H
 
+#include <string.h>
+
 #include "exec/run.h"
 #include "shm/waiting.h"
 
@@ -52,6 +54,36 @@ SK_EPOCH_STEP sk_part sk_epoch_part(sk_run *r, const sk_wire_ops *ops, const sk_
     return sk_run_part(r, ops, s, true);
 }
 
+/* ---- lengths of blocks in slots, before the blocks: see SK_LENGTH_BYTES ---- */
+
+static inline void sk_run_put_length(void *block, int64_t len)
+{
+    if (block)
+        memcpy((char *)block - SK_LENGTH_BYTES, &len, SK_LENGTH_BYTES);
+}
+
+/* Not inlined: the lengths are equal, where programs are right. */
+__attribute__((noinline, unused)) static sk_status
+sk_run_take_sized(sk_run *r, const sk_wire_ops *ops, sk_part from, sk_part to)
+{
+    int64_t len;
+    if (!from.at)
+        return SK_WIRE;
+    memcpy(&len, (char *)from.at - SK_LENGTH_BYTES, SK_LENGTH_BYTES);
+    if (len > to.len)
+        return SK_TRUNCATE;
+    from.len = to.len = len < 0 ? 0 : len;
+    return to.len ? ops->copy(r->wire, from, to) : SK_OK;
+}
+
+SK_EPOCH_STEP sk_status sk_epoch_copy(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
+{
+    sk_part to = sk_epoch_part(r, ops, &st->b);
+    if (st->lo)
+        sk_run_put_length(to.at, to.len);
+    return ops->copy(r->wire, sk_epoch_part(r, ops, &st->a), to);
+}
+
 SK_EPOCH_STEP sk_status sk_epoch_take(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
                                       bool block)
 {
@@ -59,8 +91,9 @@ SK_EPOCH_STEP sk_status sk_epoch_take(sk_run *r, const sk_wire_ops *ops, const s
                                  : ops->await_rank(r->wire, st->packet, st->peer, block);
     if (got != SK_OK)
         return got;
-    sk_part from = sk_run_part_in_slot(r, ops, &st->a, st->peer);
-    return ops->copy(r->wire, from, sk_epoch_part(r, ops, &st->b));
+    sk_part from = sk_run_part_in_slot(r, ops, &st->a, st->peer),
+            to = sk_epoch_part(r, ops, &st->b);
+    return st->lo ? sk_run_take_sized(r, ops, from, to) : ops->copy(r->wire, from, to);
 }
 
 SK_EPOCH_STEP sk_status sk_epoch_read(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
@@ -91,6 +124,8 @@ SK_EPOCH_STEP void sk_epoch_export(sk_run *r, const sk_wire_ops *ops, const sk_s
     sk_part handle = sk_run_part_in_slot(r, ops, &st->b, -1);
     if (handle.at)
         ops->export(r->wire, sk_run_part_at(r->buf[st->a.buf], &st->a), handle.at);
+    if (st->lo)
+        sk_run_put_length(handle.at, st->a.len);
 }
 
 /* Do a head or a waiting step of a round, or any step of a straight schedule. SK_AGAIN: it has to
@@ -100,7 +135,7 @@ SK_EPOCH_STEP sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const s
 {
     switch (st->kind) {
     case SK_STEP_COPY:
-        return ops->copy(r->wire, sk_epoch_part(r, ops, &st->a), sk_epoch_part(r, ops, &st->b));
+        return sk_epoch_copy(r, ops, st);
     case SK_STEP_REDUCE:
         return ops->reduce(r->wire, sk_epoch_part(r, ops, &st->a), sk_epoch_part(r, ops, &st->b));
     case SK_STEP_EXPORT:

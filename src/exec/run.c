@@ -179,6 +179,8 @@ FOR_BOTH void do_local(sk_run *r, const sk_step *st, bool epochs)
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
     case SK_STEP_COPY:
+        if (epochs && st->lo)
+            sk_run_put_length(sk_run_part(r, ops, &st->b, true).at, st->b.len);
         sk_run_note(r, ops->copy(r->wire, sk_run_part(r, ops, &st->a, epochs),
                                  sk_run_part(r, ops, &st->b, epochs)));
         break;

@@ -97,6 +97,27 @@ void sk_take(sk_sched *s, int owner, sk_span slot, sk_span to)
                   (sk_step){.kind = SK_STEP_TAKE, .peer = common ? -1 : owner, .a = slot, .b = to});
 }
 
+/* Mark the step that was just appended as one of a block with its length before it. */
+static void mark_sized(sk_sched *s, const sk_span *slot)
+{
+    if (s->status == SK_OK && slot->len && slot->off >= SK_LENGTH_BYTES)
+        s->steps[s->v.nsteps - 1].lo = 1;
+    else if (slot->len)
+        sk_sched_fail(s, SK_BADARG);
+}
+
+void sk_copy_sized(sk_sched *s, sk_span from, sk_span slot)
+{
+    sk_copy(s, from, slot);
+    mark_sized(s, &slot);
+}
+
+void sk_take_sized(sk_sched *s, int owner, sk_span slot, sk_span to)
+{
+    sk_take(s, owner, slot, to);
+    mark_sized(s, &slot);
+}
+
 static bool alike(const sk_span *slot, const sk_span *to)
 {
     return slot->len == to->len && slot->type == to->type && (slot->buf & SK_BUF_MASK) == SK_SLOT;
@@ -150,6 +171,13 @@ void sk_export(sk_sched *s, sk_span from, sk_span handle)
     else
         epoch_step(s, (sk_step){.kind = SK_STEP_EXPORT, .peer = -1, .a = from, .b = handle},
                    (int)sk_buf_epoch(handle.buf));
+}
+
+void sk_export_sized(sk_sched *s, sk_span from, sk_span handle)
+{
+    sk_export(s, from, handle);
+    if (from.len)
+        mark_sized(s, &handle);
 }
 
 void sk_read(sk_sched *s, int owner, sk_span handle, int64_t at, sk_span to)

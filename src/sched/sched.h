@@ -17,7 +17,8 @@
 typedef enum sk_step_kind {
     SK_STEP_RECV,   /* b <- peer; through shared memory if `packet` is set, see sk_send_intra */
     SK_STEP_SEND,   /* a -> peer */
-    SK_STEP_COPY,   /* a -> b, packing or unpacking where the types ask for it */
+    SK_STEP_COPY,   /* a -> b, packing or unpacking where the types ask for it; `lo`: see
+                     * SK_LENGTH_BYTES */
     SK_STEP_REDUCE, /* b = a op b: a is the left operand */
     /* Packets: bytes whose lengths only the sender knows. A packet is a list of records (key,
      * bytes) in scratch, appended in rising order of keys. Several steps of one round may use the
@@ -35,7 +36,8 @@ typedef enum sk_step_kind {
     SK_STEP_OPEN,   /* wait until the slots of epoch `packet` may be written; added by freeze */
     SK_STEP_POST,   /* let the local ranks read what earlier rounds wrote to my slot of `packet` */
     SK_STEP_EXPORT, /* write the handle of a to b, SK_EXPORT_BYTES bytes of my slot */
-    SK_STEP_TAKE,   /* copy a, in the slot of `peer` or in the common one, to b when posted */
+    SK_STEP_TAKE,   /* copy a, in the slot of `peer` or in the common one, to b when posted;
+                     * `lo`: see SK_LENGTH_BYTES */
     SK_STEP_FOLD,   /* b = a of local rank lo op a of local rank lo+1 ... op a of local rank hi-1 */
     SK_STEP_JOIN,   /* the same over all local ranks; all of them have this very step */
     SK_STEP_AWAIT,  /* wait until local ranks lo <= i < hi have posted epoch `packet` */
@@ -111,6 +113,14 @@ int64_t sk_slot_bytes(const sk_type *t, int64_t count);
 
 void sk_post(sk_sched *s, int epoch);
 void sk_take(sk_sched *s, int owner, sk_span slot, sk_span to);
+
+/* Blocks whose lengths the two ends know, but might not know alike. The SK_LENGTH_BYTES bytes before the
+ * block in the slot say how long it is. A block longer than `to` is an error (SK_TRUNCATE), of a shorter
+ * one as much is taken as there is. */
+enum { SK_LENGTH_BYTES = 8 };
+void sk_copy_sized(sk_sched *s, sk_span from, sk_span slot);
+void sk_take_sized(sk_sched *s, int owner, sk_span slot, sk_span to);
+
 void sk_fold_local(sk_sched *s, int lo, int hi, sk_span slot, sk_span to); /* typed alike */
 void sk_join_local(sk_sched *s, sk_span slot, sk_span to); /* the same span at all local ranks */
 void sk_await_local(sk_sched *s, int epoch, int lo, int hi);
@@ -122,6 +132,8 @@ void sk_await_local(sk_sched *s, int epoch, int lo, int hi);
  * local ranks are known to be in a later epoch. */
 enum { SK_EXPORT_BYTES = 16 };
 void sk_export(sk_sched *s, sk_span from, sk_span handle);
+void sk_export_sized(sk_sched *s, sk_span from,
+                     sk_span handle); /* with a length, as sk_copy_sized */
 void sk_read(sk_sched *s, int owner, sk_span handle, int64_t at, sk_span to);
 void sk_quiesce(sk_sched *s, int epoch);
 

@@ -73,7 +73,7 @@ beside a_linked_tool_through_rtld_next "$skein" calls-linkednext L
 beside a_tool_through_rtld_next_before_another "$next:$skein:$b" calls A B
 
 run "$skein" early
-if [ $status -eq 0 ] && [ "$(count allreduce doubling)" = 1 ]; then
+if [ $status -eq 0 ] && [ "$(count allreduce shm)" = 1 ]; then
     ok "a_library_that_starts_mpi_in_its_constructor_is_served_on_$mpi"
 else
     fail "a_library_that_starts_mpi_in_its_constructor_is_served_on_$mpi" "status $status: $text"

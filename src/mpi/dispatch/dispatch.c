@@ -425,10 +425,11 @@ void sk_dispatch_world_created(void)
 
 void sk_dispatch_comm_created(MPI_Comm comm)
 {
-    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() && sk_proc.find_after == 0
-                     ? sk_comm_get(comm)
-                     : NULL;
-    if (c)
+    if (comm == MPI_COMM_NULL || !sk_process_ready() ||
+        (sk_proc.find_after > 0 && !sk_topo_exists(comm)))
+        return;
+    sk_comm *c = sk_comm_get(comm);
+    if (c && !c->inter)
         sk_adopt(c);
 }
 

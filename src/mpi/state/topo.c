@@ -52,6 +52,12 @@ static bool read_dist_graph(MPI_Comm comm, int nranks, int rank, sk_graph **out)
     return ok;
 }
 
+bool sk_topo_exists(MPI_Comm comm)
+{
+    int kind = MPI_UNDEFINED;
+    return sk_host.Topo_test(comm, &kind) == MPI_SUCCESS && kind != MPI_UNDEFINED;
+}
+
 static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int kind = MPI_UNDEFINED;
@@ -64,6 +70,12 @@ static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
     return kind == MPI_DIST_GRAPH && read_dist_graph(comm, nranks, rank, out);
 }
 #else
+bool sk_topo_exists(MPI_Comm comm)
+{
+    int ndims;
+    return sk_own_graph_find(comm) || sk_host.Cartdim_get(comm, &ndims) == MPI_SUCCESS;
+}
+
 static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     return sk_own_graph_read(comm, nranks, rank, out) || read_cart(comm, nranks, rank, out);

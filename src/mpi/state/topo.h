@@ -49,6 +49,8 @@ typedef struct sk_topo {
     sk_status status;       /* of the set-ups */
 } sk_topo;
 
+bool sk_topo_exists(MPI_Comm comm); /* a duplicate has that of its original */
+
 /* The communicator's topology; NULL: it has none, or one that cannot be used. Sends no messages. */
 sk_topo *sk_topo_get(sk_comm *c);
 void sk_topo_free(sk_topo *t);

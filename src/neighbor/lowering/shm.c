@@ -17,8 +17,9 @@
  *
  * All local ranks append the same epoch, but not all know the sizes. A rank without neighbours does not
  * know the size of equal blocks either, but takes no part in the epoch. In the v and w forms all ranks
- * agree on the bytes of a slot. A block that is too long for its part of the slot is exported, or sent
- * where that is not possible; the two ends of an edge decide alike. */
+ * agree on the bytes of a slot, and the length of a block is written before it: a receiver with room for
+ * less reports that. A block that is too long for its part of the slot is exported, or sent where that is
+ * not possible; the two ends of an edge decide alike. */
 #include "coll/phase/blocks.h"
 #include "coll/phase/intra.h"
 #include "neighbor/lowering/lowering.h"
@@ -29,6 +30,7 @@ typedef struct slot_layout {
     int64_t n;           /* blocks: allgather 1; alltoall one for each local rank and each number of
                           * parallel edges */
     int64_t block_bytes; /* longer blocks do not go through the slot */
+    int64_t head;        /* bytes before a block, for its length */
     int64_t slot_bytes;
     bool common;  /* allgather: in the common slot, which all local ranks fill */
     bool in_step; /* no rank runs far ahead of the others */
@@ -63,7 +65,8 @@ static block_path path_of(const shm_exchange *x, int64_t len)
 static int64_t offset_of(const shm_exchange *x, int edge, int target)
 {
     int local_rank = sk_neighborhood_of(x->t.c)->machine->local_rank[target];
-    return x->t.gather ? 0 : ((int64_t)edge * x->t.c->nranks + local_rank) * x->slot.block_bytes;
+    int64_t at = x->t.gather ? 0 : (int64_t)edge * x->t.c->nranks + local_rank;
+    return at * (x->slot.head + x->slot.block_bytes) + x->slot.head;
 }
 
 /* Iterates over the edges of this rank, without loops. Allgather has one outgoing edge. */
@@ -118,8 +121,10 @@ static void put(shm_exchange *x)
         block_path w = path_of(x, block.len);
         x->posts |= w == BY_SLOT || w == BY_READ;
         x->exports |= w == BY_READ;
-        if (w == BY_SLOT)
-            sk_copy(s, block, sk_slot(x->epoch, offset_of(x, e.number, e.peer), block.len));
+        if (w == BY_SLOT) {
+            sk_span slot = sk_slot(x->epoch, offset_of(x, e.number, e.peer), block.len);
+            (x->slot.head ? sk_copy_sized : sk_copy)(s, block, slot);
+        }
         if (w != BY_READ)
             continue;
         x->from[e.i] = sk_contiguous_place(s, x->t.c, block);
@@ -133,8 +138,9 @@ static void export(shm_exchange *x)
     if (!x->exports)
         return;
     for (edge_iter e = {.i = -1}; next_edge(x, &e, true);)
-        sk_export(x->t.s, x->from[e.i],
-                  sk_slot(x->epoch, offset_of(x, e.number, e.peer), SK_EXPORT_BYTES));
+        (x->slot.head ? sk_export_sized : sk_export)(
+            x->t.s, x->from[e.i],
+            sk_slot(x->epoch, offset_of(x, e.number, e.peer), SK_EXPORT_BYTES));
     sk_fence(x->t.s);
 }
 
@@ -167,7 +173,8 @@ static void take(shm_exchange *x)
         int64_t at = offset_of(x, e.number, x->t.c->rank);
         block_path w = path_of(x, block.len);
         if (w == BY_SLOT)
-            sk_take(s, e.peer, sk_slot(x->epoch, at, block.len), block);
+            (x->slot.head ? sk_take_sized : sk_take)(s, e.peer, sk_slot(x->epoch, at, block.len),
+                                                     block);
         if (w != BY_READ)
             continue;
         x->into[e.i] = sk_contiguous_place(s, x->t.c, block);
@@ -270,7 +277,9 @@ static slot_layout layout_for(const sk_call *c, bool export)
     slot_layout p = {.n = count_blocks(c)};
     if (sk_neighbor_sized(c)) {
         p.slot_bytes = agreed_slot_bytes(c, p.n);
-        p.block_bytes = p.slot_bytes / p.n / SK_NEIGHBOR_BLOCK_ALIGN * SK_NEIGHBOR_BLOCK_ALIGN;
+        p.head = SK_LENGTH_BYTES;
+        p.block_bytes =
+            p.slot_bytes / p.n / SK_NEIGHBOR_BLOCK_ALIGN * SK_NEIGHBOR_BLOCK_ALIGN - p.head;
     } else {
         p.block_bytes = export || block > c->slot_bytes / p.n ? SK_EXPORT_BYTES : block;
         p.slot_bytes = c->neighborhood->graph->nin + c->neighborhood->graph->nout
