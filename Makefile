@@ -30,7 +30,7 @@ format:
 	@scripts/files.sh | xargs clang-format -i
 
 tidy: build
-	@tests/lint/tidy.sh $(BUILD)
+	@LONG=1 tests/lint/tidy.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan

@@ -204,7 +204,7 @@ void sk_adopt(sk_comm *c)
         c->devices = !(bits & NO_DEVICES);
         if (c->devices)
             atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
-        if (bits & REGION_TAKEN) {
+        if (bits & REGION_TAKEN && local.ranks) {
             share_region(c, &local);
             use_region(c, &local);
         }
