@@ -5,16 +5,17 @@
  * Matching separates items by kind: a receive of the kind "own, allgather" matches only a message of
  * the same kind. So both ends of every message of Skein's must carry the same kind. They do:
  *
- *   communicators   Skein's messages travel on its private duplicates (sk_comm.wire) and, for one
- *                   rank, on sk_proc.self. The user has no handle of these, so both ends are in
- *                   src/mpi.
+ *   communicators   Skein's messages travel on its duplicate of MPI_COMM_WORLD (sk_world.wire) and,
+ *                   for one rank, on sk_proc.self. The user has no handle of these, so both ends are
+ *                   in src/mpi.
  *   places          Three files send and receive there, each call inside SK_OWN:
  *                     mpi_wire.c      schedules        kind of the plan's collective
  *                     mpi_channel.c   negotiations     "set-up", also in the probe
- *                     discovery.c     shared memory    "set-up"
- *   tags            The three never meet. A tag is used by one call, one set-up or one discovery at
- *                   a time: all take their tags from one counter per communicator, in the same order
- *                   on all ranks. Persistent collectives have tags of their own.
+ *                     own_coll.c      small set-ups    "set-up"
+ *   tags            The three never meet. A tag is used by one call or one set-up at a time: it
+ *                   begins with the communicator's number, and all take the rest from one counter
+ *                   per communicator, in the same order on all ranks. Persistent collectives have
+ *                   tags of their own.
  *   time            All messages with a tag belong to one call, which is the same collective on all
  *                   ranks. The kind is a field of the run (sk_mpi_wire.hint), set before its first
  *                   message. So it does not matter who drives the run: the call itself, Wait or
