@@ -3,6 +3,9 @@
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
+# LONG=1: programs of others, see tests/fortran/codes.sh.
+[ -z "${LONG:-}" ] ||
+    packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     missing=$packages

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Fortran programs of others, as Debian packages them: codes.sh BUILD_DIR FLAVOUR
-# Only with LONG=1, and only what is installed: scalapack-mpi-test, quantum-espresso with
-# quantum-espresso-data. Each runs plain and under Skein. Both must end well and print the same results,
+# Only with LONG=1: ScaLAPACK, MUMPS, Quantum ESPRESSO, CP2K. Each runs plain and under Skein. Both must end well and print the same results,
 # and Skein must have served calls.
 set -u
 
@@ -22,12 +21,19 @@ run() {
         words="$(launch_of mpich 4) -genv SKEIN_REPORT $tmp/report"
         words="$words -genv LD_PRELOAD ${preload:+$preload:}$build/tests/mpi/libyield.so"
     fi
-    timeout "$(patience 300)" $words "$@" >"out.$kind" 2>&1 </dev/null
+    timeout "$(patience 300)" $words "$@" >"out.$kind" 2>&1 <"$input"
 }
 
 served() {
     python3 -c 'import json, sys
 print(sum(r["calls"] for r in json.load(open(sys.argv[1]))["rows"] if r.get("algorithm")))' "$tmp/report" 2>/dev/null || echo 0
+}
+
+input=/dev/null
+
+# mpi_of PROGRAM: is it built for this MPI?
+mpi_of() {
+    ldd "$1" | grep -q "$([ "$flavour" = openmpi ] && echo libmpi.so || echo libmpich)"
 }
 
 # same NAME SED PROGRAM [ARG...]: what the script for sed leaves of the output is the result.
@@ -74,7 +80,7 @@ espresso() {
         skip "$flavour quantum-espresso" "quantum-espresso or quantum-espresso-data is not installed"
         return
     fi
-    if ! ldd "$(command -v pw.x)" | grep -q "$([ "$flavour" = openmpi ] && echo libmpi.so || echo libmpich)"; then
+    if ! mpi_of "$(command -v pw.x)"; then
         skip "$flavour quantum-espresso" "pw.x is built for another MPI"
         return
     fi
@@ -100,10 +106,88 @@ END
     same quantum-espresso '/^!/p; /Fermi energy/p; /convergence has been achieved/p' pw.x -nk 2 -in pw.in
 }
 
+mumps() {
+    for kind in d z; do
+        program=/usr/lib/mumps/${kind}simpletest
+        if [ ! -x $program ]; then
+            skip "$flavour mumps" "mumps-test is not installed"
+        elif ! mpi_of $program; then
+            skip "$flavour mumps" "$program is built for another MPI"
+        else
+            input=/usr/lib/mumps/input_simpletest_$([ $kind = d ] && echo real || echo cmplx)
+# The solution is 1, 2, 3, 4, 5, but for rounding.
+            same "mumps $kind" 's/[0-9]\.\(9999999999\|0000000000\)[0-9]*/integer/g; /Solution is/p' $program
+            input=/dev/null
+        fi
+    done
+}
+
+cp2k() {
+    if ! command -v cp2k.popt >/dev/null; then
+        skip "$flavour cp2k" "cp2k is not installed"
+        return
+    fi
+    if ! mpi_of "$(command -v cp2k.popt)"; then
+        skip "$flavour cp2k" "cp2k.popt is built for another MPI"
+        return
+    fi
+    cat >water.inp <<'END'
+&GLOBAL
+  PROJECT w
+  RUN_TYPE ENERGY_FORCE
+  PRINT_LEVEL MEDIUM
+&END GLOBAL
+&FORCE_EVAL
+  METHOD QS
+  &DFT
+    BASIS_SET_FILE_NAME /usr/share/cp2k/BASIS_SET
+    POTENTIAL_FILE_NAME /usr/share/cp2k/GTH_POTENTIALS
+    &MGRID
+      CUTOFF 150
+    &END MGRID
+    &SCF
+      EPS_SCF 1.0E-7
+      MAX_SCF 40
+      SCF_GUESS ATOMIC
+    &END SCF
+    &XC
+      &XC_FUNCTIONAL PADE
+      &END XC_FUNCTIONAL
+    &END XC
+  &END DFT
+  &SUBSYS
+    &CELL
+      ABC 6.0 6.0 6.0
+    &END CELL
+    &COORD
+      O 0.000000 0.000000 -0.065587
+      H 0.000000 -0.757136 0.520545
+      H 0.000000 0.757136 0.520545
+      O 3.000000 0.000000 -0.065587
+      H 3.000000 -0.757136 0.520545
+      H 3.000000 0.757136 0.520545
+    &END COORD
+    &KIND H
+      BASIS_SET DZVP-GTH-PADE
+      POTENTIAL GTH-PADE-q1
+    &END KIND
+    &KIND O
+      BASIS_SET DZVP-GTH-PADE
+      POTENTIAL GTH-PADE-q6
+    &END KIND
+  &END SUBSYS
+&END FORCE_EVAL
+END
+    # The last digits are rounding.
+    same cp2k 's/^ ENERGY|.*\(-[0-9]*\.[0-9]\{8\}\)[0-9]*/\1/p; /SCF run converged/p' cp2k.popt water.inp
+}
+
 if [ -z "${LONG:-}" ]; then
     skip "$flavour Fortran codes" "only with LONG=1"
 else
     scalapack
+    mumps
     espresso
+    cp2k
 fi
 finish
