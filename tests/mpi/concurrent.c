@@ -6,6 +6,8 @@
  *   concurrent free N       MPI_Request_free of started persistent collectives that the waiting
  *                           thread is about to complete
  *   concurrent setups N     many nonblocking calls before any completes: several set-ups queue up
+ *   concurrent adopt N      several threads, each with new communicators of its own, which Skein begins
+ *                           to serve at the same time, at each rank in another order
  *   concurrent zero         types of size zero through every call that packs (one thread) */
 #include "testlib.h"
 
@@ -192,6 +194,49 @@ static void zero(void)
     MPI_Type_free(&nothing);
 }
 
+enum { USERS = 3 };
+
+typedef struct user {
+    MPI_Comm comm;
+    int number;
+} user;
+
+static void *use_new(void *arg)
+{
+    user *u = arg;
+    int p = test_size(), me;
+    MPI_Comm_rank(u->comm, &me);
+    usleep((useconds_t)((me * 7 + u->number * 5) % 4 * 50)); /* another one is first at each rank */
+    for (int i = 0; i < 5; i++) {
+        double one = me + u->number, sum = 0;
+        MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, u->comm);
+        CHECK(sum == p * (p - 1) / 2.0 + p * u->number, "thread %d: allreduce gives %g", u->number,
+              sum);
+        int word = me == i % p ? 100 * u->number + i : -1;
+        MPI_Bcast(&word, 1, MPI_INT, i % p, u->comm);
+        CHECK(word == 100 * u->number + i, "thread %d: bcast gives %d", u->number, word);
+    }
+    return NULL;
+}
+
+static void adopt(int n)
+{
+    for (int i = 0; i < n; i++) {
+        user users[USERS];
+        pthread_t thread[USERS];
+        for (int k = 0; k < USERS; k++) {
+            users[k].number = k;
+            MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? test_rank() : -test_rank(), &users[k].comm);
+        }
+        for (int k = 0; k < USERS; k++)
+            pthread_create(&thread[k], NULL, use_new, &users[k]);
+        for (int k = 0; k < USERS; k++) {
+            pthread_join(thread[k], NULL);
+            MPI_Comm_free(&users[k].comm);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -217,6 +262,8 @@ int main(int argc, char **argv)
         plans(n);
     else if (strcmp(what, "deferred") == 0)
         deferred(n);
+    else if (strcmp(what, "adopt") == 0)
+        adopt(n);
     else if (strcmp(what, "free") == 0)
         free_started(n);
     else

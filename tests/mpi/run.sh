@@ -268,6 +268,7 @@ flavour_tests() { # flavour
         run 90 $f 2 SKEIN_CACHE=2 -- concurrent plans 10
         run 90 $f 3 SKEIN_CACHE=2 -- concurrent plans 4
         run 60 $f 3 SKEIN_CACHE=2 -- concurrent deferred 4
+        for n in 2 4; do run 90 $f $n -- concurrent adopt 40; done
         run 90 $f 2 -- concurrent free 200
         run 90 $f 2 -- concurrent setups 600
         run 60 $f 2 -- concurrent zero

@@ -44,6 +44,7 @@ check() { # [SETTING=VALUE...] PROGRAM [ARGUMENT...]
 }
 check "$concurrent" plans 3
 check SKEIN_FIND=1000000 "$concurrent" deferred 5 # finds a race if the plans of a communicator have no lock
+check "$concurrent" adopt 20
 check "$concurrent" free 50
 check "$concurrent" setups 200
 check "$threads" 1 10

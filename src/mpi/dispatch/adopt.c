@@ -156,31 +156,35 @@ static bool combine(sk_comm *c, sk_agreement *a)
            MPI_SUCCESS;
 }
 
-/* Agree on a number: -1 if there is none. One thread at a time agrees for a process. If at some rank
- * another one does, the ranks try again: which thread comes first at which rank is a matter of chance,
- * so it will not stay so. *begun: this thread still has the right to agree. */
+/* Agree on a number: -1 if there is none. If at some rank it is another thread's turn, the ranks try
+ * again: see world.h. *begun: it is still this thread's turn. */
 static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
 {
-    enum { MOST_TRIES = 200 };
+    enum { MOST_TRIES = 1000 };
     sk_agreement a;
+    uint64_t id = SK_NO_ID, new_id = c->rank == 0 ? sk_world_new_id() : UINT64_MAX;
     int number = -1;
     for (int i = 0; i < MOST_TRIES && number < 0; i++) {
-        *begun = sk_world_begin_agreement(&a, mine);
+        *begun = sk_world_begin_agreement(&a, mine, id);
         if (*begun)
             a.bits |= UNDISTURBED;
-        else
-            sk_wait_give_way(SK_WAIT_YIELD);
         if (!(mine & ABLE))
             a = (sk_agreement){.bits = UNDISTURBED};
+        a.id = new_id;
         if (!combine(c, &a))
             a.bits = UNDISTURBED;
         *bits = a.bits;
         number = sk_world_end_agreement(&a, *begun);
         if (number >= 0 || a.bits & UNDISTURBED)
             break;
+        if (id == SK_NO_ID)
+            sk_world_wait_for_turn(id = a.id);
         sk_world_release_agreement(*begun);
         *begun = false;
+        sk_wait_give_way(SK_WAIT_YIELD);
     }
+    if (id != SK_NO_ID)
+        sk_world_wait_no_more(id);
     return number;
 }
 

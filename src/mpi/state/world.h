@@ -15,6 +15,7 @@
 enum {
     SK_NUMBER_WORDS = 16,
     SK_NUMBERS = 64 * SK_NUMBER_WORDS, /* communicators that a rank can be in at a time */
+    SK_MOST_WAITING = 64,              /* threads that wait for their turn */
 };
 
 struct sk_world {
@@ -32,7 +33,12 @@ struct sk_world {
     uint64_t probe;          /* local ranks try to read this word */
 
     _Atomic uint64_t free_number[SK_NUMBER_WORDS]; /* a bit for each number */
-    atomic_bool agreeing; /* a thread is agreeing with other ranks on a number */
+
+    pthread_mutex_t turn_lock; /* protects the rest: whose turn it is to agree on a number */
+    bool agreeing;
+    int nwaiting;
+    uint64_t waiting[SK_MOST_WAITING];
+    uint32_t serial; /* of the communicators that this rank leads */
 };
 
 /* All ranks of MPI_COMM_WORLD call this, in MPI_Init. Fills sk_proc.world, or leaves it NULL. */
@@ -44,13 +50,22 @@ void sk_world_end(void);
 typedef struct sk_agreement {
     uint64_t number[SK_NUMBER_WORDS];
     uint64_t bits;
+    uint64_t id; /* of the attempt: unique in the job, from the first rank of the communicator */
 } sk_agreement;
 
-/* One thread at a time agrees. False: another one does, and this one finds no number; the ranks try
- * again in a later call. */
-bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits);
+/* Threads of one process may agree on several communicators at a time, at each rank in another order. One
+ * thread at a time has its turn; the agreement of a communicator without turns at all its ranks fails, and
+ * is tried again. After the first attempt its ranks have an id for it, and of all that wait the lowest id
+ * has its turn next, at every rank: so the lowest of all succeeds. */
+enum { SK_NO_ID = 0 };
+uint64_t sk_world_new_id(void);
+void sk_world_wait_for_turn(uint64_t id);
+void sk_world_wait_no_more(uint64_t id);
+
+/* True: it is the turn of this thread, and the free numbers are filled in; else none is free. */
+bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits, uint64_t id);
 int sk_world_end_agreement(const sk_agreement *a, bool begun); /* the number, or -1 */
-void sk_world_release_agreement(bool begun);                   /* other threads may agree again */
+void sk_world_release_agreement(bool begun);                   /* the turn is over */
 void sk_world_free_number(int number); /* takes no lock: the host may call it */
 
 #endif
