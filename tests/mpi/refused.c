@@ -149,6 +149,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (!test_on_host()) { /* which gets out of step */
+        test_adopt(comm);
         own_block_may_be_shorter(comm);
         own_block_does_not_fit(comm);
     }
