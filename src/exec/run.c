@@ -337,6 +337,20 @@ sk_status sk_run_poll(sk_run *r)
     return r->status;
 }
 
+sk_status sk_run_post(sk_run *r)
+{
+    if (r->sched->nepochs)
+        return sk_run_poll(r);
+    for (; r->round < r->sched->nrounds; end_round(r, &r->sched->rounds[r->round])) {
+        const sk_round *rd = &r->sched->rounds[r->round];
+        start_round(r, rd, false);
+        r->posted = true;
+        if (rd->nrecv + rd->nsend)
+            return SK_AGAIN;
+    }
+    return r->status;
+}
+
 sk_status sk_run_wait(sk_run *r)
 {
     if (r->sched->nepochs) {

@@ -34,6 +34,9 @@ SK_HOT void sk_run_init(sk_run *r, const sk_sched *s, sk_wire *w, void *send, vo
 /* Go on as far as possible without waiting: SK_AGAIN, or the result of the run. */
 sk_status sk_run_poll(sk_run *r);
 
+/* The first call, instead of sk_run_poll: starts the first messages, but does not look for any. */
+sk_status sk_run_post(sk_run *r);
+
 /* Go on to the end. */
 SK_HOT sk_status sk_run_wait(sk_run *r);
 

@@ -94,6 +94,30 @@ static sk_sched *three_rounds(void)
     return s;
 }
 
+static void post_starts_messages_and_looks_for_none(void **state)
+{
+    (void)state;
+    notes n = {.wire.ops = &plain};
+    sk_sched *s = three_rounds();
+    sk_run r;
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_post(&r), SK_AGAIN);
+    assert_string_equal(n.text, "recv2 send1 ");
+    assert_int_equal(sk_run_poll(&r), SK_OK);
+    assert_string_equal(n.text, "recv2 send1 test reduce send3 copy test recv4 test ");
+    sk_sched_free(s);
+    s = unit_sched(); /* nothing to wait for */
+    sk_copy(s, bytes_of(SK_SEND, 4, 4), bytes_of(SK_RECV, 4, 4));
+    sk_fence(s);
+    sk_copy(s, bytes_of(SK_SEND, 0, 4), bytes_of(SK_RECV, 0, 4));
+    assert_int_equal(sk_sched_freeze(s), SK_OK);
+    n = (notes){.wire.ops = &plain};
+    sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
+    assert_int_equal(sk_run_post(&r), SK_OK);
+    assert_string_equal(n.text, "copy copy ");
+    sk_sched_free(s);
+}
+
 static void poll_posts_a_round_once_and_goes_on_when_it_is_over(void **state)
 {
     (void)state;
@@ -197,6 +221,7 @@ static void a_null_buffer_with_real_offsets_gives_real_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(post_starts_messages_and_looks_for_none),
         cmocka_unit_test(poll_posts_a_round_once_and_goes_on_when_it_is_over),
         cmocka_unit_test(wait_uses_exchange_where_a_round_is_no_more),
         cmocka_unit_test(wait_ends_what_poll_began),

@@ -252,8 +252,11 @@ int sk_op_start(sk_op *op)
     if (sk_proc.reporting)
         op->since = sk_host.Wtime();
 
+    /* Looking for messages would run the host's progress, which it does not run in such calls itself:
+     * Open MPI 4.1 hangs if, with several MPI_Comm_idup on a communicator, some ranks do and others
+     * do not. */
     pthread_mutex_lock(&sk_proc.lock);
-    bool over = poll_op(op) != SK_AGAIN;
+    bool over = (op->plan && !op->staging ? sk_run_post(&op->run) : poll_op(op)) != SK_AGAIN;
     if (!over) {
         op->next = NULL;
         *sk_proc.active_end = op;
