@@ -156,8 +156,8 @@ static bool combine(sk_comm *c, sk_agreement *a)
            MPI_SUCCESS;
 }
 
-/* Agree on a number: -1 if there is none. If at some rank it is another thread's turn, the ranks try
- * again: see world.h. *begun: it is still this thread's turn. */
+/* Agree on a number: -1 if there is none. If at some rank another thread agrees, the ranks try again:
+ * see world.h. *begun: this thread still may. */
 static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
 {
     enum { MOST_TRIES = 1000 };
@@ -178,13 +178,13 @@ static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
         if (number >= 0 || a.bits & UNDISTURBED)
             break;
         if (id == SK_NO_ID)
-            sk_world_wait_for_turn(id = a.id);
+            sk_world_enqueue(id = a.id);
         sk_world_release_agreement(*begun);
         *begun = false;
         sk_wait_give_way(SK_WAIT_YIELD);
     }
     if (id != SK_NO_ID)
-        sk_world_wait_no_more(id);
+        sk_world_dequeue(id);
     return number;
 }
 

@@ -212,7 +212,7 @@ void sk_world_start(void)
         return;
     }
     sk_host.Comm_set_errhandler(wire, MPI_ERRORS_RETURN);
-    pthread_mutex_init(&w->turn_lock, NULL);
+    pthread_mutex_init(&w->agree_lock, NULL);
     w->wire = wire;
     w->group = MPI_GROUP_NULL;
     sk_host.Comm_group(MPI_COMM_WORLD, &w->group);
@@ -246,41 +246,41 @@ void sk_world_end(void)
 uint64_t sk_world_new_id(void)
 {
     struct sk_world *w = sk_proc.world;
-    pthread_mutex_lock(&w->turn_lock);
+    pthread_mutex_lock(&w->agree_lock);
     uint64_t id = (uint64_t)(w->rank + 1) << 32 | ++w->serial;
-    pthread_mutex_unlock(&w->turn_lock);
+    pthread_mutex_unlock(&w->agree_lock);
     return id;
 }
 
-void sk_world_wait_for_turn(uint64_t id)
+void sk_world_enqueue(uint64_t id)
 {
     struct sk_world *w = sk_proc.world;
-    pthread_mutex_lock(&w->turn_lock);
+    pthread_mutex_lock(&w->agree_lock);
     if (w->nwaiting < SK_MOST_WAITING)
         w->waiting[w->nwaiting++] = id;
-    pthread_mutex_unlock(&w->turn_lock);
+    pthread_mutex_unlock(&w->agree_lock);
 }
 
-void sk_world_wait_no_more(uint64_t id)
+void sk_world_dequeue(uint64_t id)
 {
     struct sk_world *w = sk_proc.world;
-    pthread_mutex_lock(&w->turn_lock);
+    pthread_mutex_lock(&w->agree_lock);
     for (int i = 0; i < w->nwaiting; i++)
         if (w->waiting[i] == id) {
             w->waiting[i] = w->waiting[--w->nwaiting];
             break;
         }
-    pthread_mutex_unlock(&w->turn_lock);
+    pthread_mutex_unlock(&w->agree_lock);
 }
 
-static bool take_turn(struct sk_world *w, uint64_t id)
+static bool may_agree(struct sk_world *w, uint64_t id)
 {
-    pthread_mutex_lock(&w->turn_lock);
+    pthread_mutex_lock(&w->agree_lock);
     bool mine = !w->agreeing;
     for (int i = 0; i < w->nwaiting; i++)
         mine = mine && id != SK_NO_ID && id <= w->waiting[i];
     w->agreeing |= mine;
-    pthread_mutex_unlock(&w->turn_lock);
+    pthread_mutex_unlock(&w->agree_lock);
     return mine;
 }
 
@@ -288,7 +288,7 @@ bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits, uint64_t id)
 {
     struct sk_world *w = sk_proc.world;
     *a = (sk_agreement){.bits = bits};
-    bool begun = take_turn(w, id);
+    bool begun = may_agree(w, id);
     for (int i = 0; begun && i < SK_NUMBER_WORDS; i++)
         a->number[i] = atomic_load(&w->free_number[i]);
     return begun;
@@ -308,9 +308,9 @@ void sk_world_release_agreement(bool begun)
 {
     if (!begun)
         return;
-    pthread_mutex_lock(&sk_proc.world->turn_lock);
+    pthread_mutex_lock(&sk_proc.world->agree_lock);
     sk_proc.world->agreeing = false;
-    pthread_mutex_unlock(&sk_proc.world->turn_lock);
+    pthread_mutex_unlock(&sk_proc.world->agree_lock);
 }
 
 void sk_world_free_number(int number)

@@ -15,7 +15,7 @@
 enum {
     SK_NUMBER_WORDS = 16,
     SK_NUMBERS = 64 * SK_NUMBER_WORDS, /* communicators that a rank can be in at a time */
-    SK_MOST_WAITING = 64,              /* threads that wait for their turn */
+    SK_MOST_WAITING = 64,              /* threads that wait to agree */
 };
 
 struct sk_world {
@@ -34,7 +34,7 @@ struct sk_world {
 
     _Atomic uint64_t free_number[SK_NUMBER_WORDS]; /* a bit for each number */
 
-    pthread_mutex_t turn_lock; /* protects the rest: whose turn it is to agree on a number */
+    pthread_mutex_t agree_lock; /* protects the rest: which thread may agree on a number */
     bool agreeing;
     int nwaiting;
     uint64_t waiting[SK_MOST_WAITING];
@@ -54,18 +54,18 @@ typedef struct sk_agreement {
 } sk_agreement;
 
 /* Threads of one process may agree on several communicators at a time, at each rank in another order. One
- * thread at a time has its turn; the agreement of a communicator without turns at all its ranks fails, and
- * is tried again. After the first attempt its ranks have an id for it, and of all that wait the lowest id
- * has its turn next, at every rank: so the lowest of all succeeds. */
+ * thread at a time may; the agreement of a communicator fails if at some rank its thread may not, and is
+ * tried again. After the first attempt its ranks have an id for it, and of all that wait the lowest id is
+ * next, at every rank: so the lowest of all succeeds. */
 enum { SK_NO_ID = 0 };
 uint64_t sk_world_new_id(void);
-void sk_world_wait_for_turn(uint64_t id);
-void sk_world_wait_no_more(uint64_t id);
+void sk_world_enqueue(uint64_t id);
+void sk_world_dequeue(uint64_t id);
 
-/* True: it is the turn of this thread, and the free numbers are filled in; else none is free. */
+/* True: this thread may agree, and the free numbers are filled in; else none is free. */
 bool sk_world_begin_agreement(sk_agreement *a, uint64_t bits, uint64_t id);
 int sk_world_end_agreement(const sk_agreement *a, bool begun); /* the number, or -1 */
-void sk_world_release_agreement(bool begun);                   /* the turn is over */
+void sk_world_release_agreement(bool begun);                   /* others may */
 void sk_world_free_number(int number); /* takes no lock: the host may call it */
 
 #endif
