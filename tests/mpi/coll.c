@@ -1,32 +1,18 @@
 /* coll.c: the table of collectives turned into calls. */
 #include "coll.h"
+#include "host_forms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI 4 declares only MPIX_<Name>_init; the library brings the MPI-4 names. They are weak so
- * that the program also starts without it. */
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#if MPI_VERSION < 4
-#define COLL(ID, Name, iname, traits, ...)                                                         \
-    extern __typeof__(MPIX_##Name##_init) MPI_##Name##_init __attribute__((weak));
+#define COLL(ID, Name, iname, traits, ...) WEAK_INIT(Name)
 #include "colls.def"
 #undef COLL
-#define HOST_INIT(Name) MPIX_##Name##_init
-#endif
-#endif
-#ifndef HOST_INIT
-#define HOST_INIT(Name) PMPI_##Name##_init
-#endif
 
-#if MPI_VERSION >= 4
-#define HAVE_BIG           1
+#if HOST_HAS_LARGE
 #define MPI_Barrier_c      MPI_Barrier /* it has no count to enlarge */
 #define MPI_Ibarrier_c     MPI_Ibarrier
 #define MPI_Barrier_init_c MPI_Barrier_init
-#else
-#define HAVE_BIG 0
 #endif
 
 static const struct {
@@ -103,18 +89,16 @@ void args_free_wide(args *a)
 
 bool form_exists(coll c, form f, bool big)
 {
-    if (big && !HAVE_BIG)
+    if (big && !HOST_HAS_LARGE)
         return false;
     if (f != F_PERSISTENT)
         return true;
     switch (c) {
-#if defined(OPEN_MPI) && MPI_VERSION < 4
 #define COLL(ID, Name, iname, traits, ...)                                                         \
     case C_##ID:                                                                                   \
-        return MPI_##Name##_init != NULL;
+        return HAVE_INIT(Name);
 #include "colls.def"
 #undef COLL
-#endif
     default:
         return true;
     }
@@ -137,7 +121,7 @@ static int call_ints(const args *a, form f, MPI_Request *req)
     }
 }
 
-#if HAVE_BIG
+#if HOST_HAS_LARGE
 static int call_bigs(const args *a, form f, MPI_Request *req)
 {
     const big_counts *k = &a->bigs;
@@ -157,7 +141,7 @@ static int call_bigs(const args *a, form f, MPI_Request *req)
 
 int coll_call(const args *a, form f, bool big, MPI_Request *req)
 {
-#if HAVE_BIG
+#if HOST_HAS_LARGE
     if (big)
         return call_bigs(a, f, req);
 #endif

@@ -9,6 +9,7 @@
  *   concurrent adopt N      several threads, each with new communicators of its own, which Skein begins
  *                           to serve at the same time, at each rank in another order
  *   concurrent zero         types of size zero through every call that packs (one thread) */
+#include "host_forms.h"
 #include "testlib.h"
 
 #include <pthread.h>
@@ -16,14 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Open MPI 4 declares only MPIX_Allreduce_init; the library brings the MPI-4 name. */
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#include <mpi-ext.h>
-extern __typeof__(MPIX_Allreduce_init) MPI_Allreduce_init __attribute__((weak));
-#define HAVE_INIT (MPI_Allreduce_init != NULL)
-#else
-#define HAVE_INIT true
-#endif
+WEAK_INIT(Allreduce)
 
 enum { TAG = 7, MOST = 64 };
 
@@ -108,7 +102,7 @@ static void free_started(int n)
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     static int in[MOST], out[4][MOST]; /* may be written after the request is freed */
-    if (test_on_host() || !HAVE_INIT) {
+    if (test_on_host() || !HAVE_INIT(Allreduce)) {
         test_skip("the host forbids it");
         MPI_Comm_free(&comm);
         return;

@@ -1,19 +1,12 @@
 /* neighbor_call.c: see neighbor_call.h; the table turned into calls as in coll.c. */
 #include "neighbor_call.h"
+#include "host_forms.h"
 
 #include <string.h>
 
-/* Open MPI 4 declares only MPIX_Neighbor_<name>_init; the library brings the names of MPI 4. */
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#define WEAK_INIT 1
-#include <mpi-ext.h>
-#define NEIGHBOR(ID, name, ...)                                                                    \
-    extern __typeof__(MPIX_Neighbor_##name##_init) MPI_Neighbor_##name##_init __attribute__((weak));
+#define NEIGHBOR(ID, name, ...) WEAK_INIT(Neighbor_##name)
 #include "neighbors.def"
 #undef NEIGHBOR
-#else
-#define WEAK_INIT 0
-#endif
 
 static const char *const names[NNCOLLS] = {
 #define NEIGHBOR(ID, name, ...) [N_##ID] = "neighbor_" #name,
@@ -36,18 +29,16 @@ ncoll ncoll_find(const char *name)
 
 bool ncoll_exists(ncoll c, form f, bool big)
 {
-    if (big && MPI_VERSION < 4)
+    if (big && !HOST_HAS_LARGE)
         return false;
     if (f != F_PERSISTENT)
         return true;
     switch (c) {
-#if WEAK_INIT
 #define NEIGHBOR(ID, name, ...)                                                                    \
     case N_##ID:                                                                                   \
-        return MPI_Neighbor_##name##_init != NULL;
+        return HAVE_INIT(Neighbor_##name);
 #include "neighbors.def"
 #undef NEIGHBOR
-#endif
     default:
         return true;
     }
@@ -69,7 +60,7 @@ static int call_ints(ncoll c, const args *a, form f, MPI_Request *req)
     }
 }
 
-#if MPI_VERSION >= 4
+#if HOST_HAS_LARGE
 static int call_bigs(ncoll c, const args *a, form f, MPI_Request *req)
 {
     const big_counts *k = &a->bigs;
@@ -90,7 +81,7 @@ static int call_bigs(ncoll c, const args *a, form f, MPI_Request *req)
 
 int ncoll_call(ncoll c, const args *a, form f, bool big, MPI_Request *req)
 {
-#if MPI_VERSION >= 4
+#if HOST_HAS_LARGE
     if (big)
         return call_bigs(c, a, f, req);
 #endif

@@ -32,26 +32,24 @@
 #include "mpi/state/entries.def"
 #undef ENTRY
 
-#define PERSISTENT(fn, next, COLL, params, args, ...)                                              \
-    DEFINE(fn, COLL, SK_PERSISTENT, (SK_UNPAREN params, MPI_Info info, MPI_Request * request),     \
-           (SK_UNPAREN args, info, request), request, next(SK_UNPAREN args, info, request), false, \
-           __VA_ARGS__)
-
 #if SK_HAVE_INIT
+#define PERSISTENT(fn, Name, COLL, params, args, ...)                                              \
+    DEFINE(fn, COLL, SK_PERSISTENT, (SK_UNPAREN params, MPI_Info info, MPI_Request * request),     \
+           (SK_UNPAREN args, info, request), request,                                              \
+           sk_host.Name##_init(SK_UNPAREN args, info, request), false, __VA_ARGS__)
 #define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    PERSISTENT(MPI_##Name##_init, sk_host.Name##_init, COLL, params, args, __VA_ARGS__)
+    PERSISTENT(MPI_##Name##_init, Name, COLL, params, args, __VA_ARGS__)
 #include "mpi/state/entries.def"
 #undef ENTRY
+#if SK_HOST_MPIX_INIT
+#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
+    PERSISTENT(MPIX_##Name##_init, Name, COLL, params, args, __VA_ARGS__)
+#include "mpi/state/entries.def"
+#undef ENTRY
+#endif
 
 #else
-/* The host has no such names: Skein supplies them, and skein.h declares them. */
-#if SK_HAVE_MPIX_INIT
-#define ENTRY(Name, name, COLL, params, args, ...)                                                 \
-    PERSISTENT(MPI_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)        \
-    PERSISTENT(MPIX_##Name##_init, sk_host.X_##Name##_init, COLL, params, args, __VA_ARGS__)
-#include "mpi/state/entries.def"
-#undef ENTRY
-#else
+/* The host has no such calls: Skein supplies them, and skein.h declares them. */
 static int unsupported(MPI_Comm comm)
 {
     sk_host.Comm_call_errhandler(comm, MPI_ERR_OTHER);
@@ -64,7 +62,6 @@ static int unsupported(MPI_Comm comm)
            __VA_ARGS__)
 #include "mpi/state/entries.def"
 #undef ENTRY
-#endif
 #endif
 
 #if SK_HAVE_LARGE

@@ -23,13 +23,13 @@ static int pack(const void *buf, MPI_Count count, MPI_Datatype type, void *out, 
     if (rc != MPI_SUCCESS || bytes == 0 || count == 0)
         return rc;
 #if SK_HAVE_LARGE
-    return sk_host.Pack_c(buf, count, type, out, size, at, comm);
-#else
+    if (sk_host.large)
+        return sk_host.Pack_c(buf, count, type, out, size, at, comm);
+#endif
     int end = 0;
     rc = sk_host.Pack(buf, (int)count, type, out, (int)size, &end, comm);
     *at = end;
     return rc;
-#endif
 }
 
 #define COUNT   int

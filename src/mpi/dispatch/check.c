@@ -151,7 +151,7 @@ static bool host_comparable(const sk_args *a, const sk_comm *c)
 {
     if (sk_coll_neighbor(a->coll) || c->nranks == 1 || a->coll == SK_SCATTERV ||
         a->coll == SK_GATHERV || a->coll == SK_ALLGATHERV || a->coll == SK_ALLTOALLV ||
-        a->coll == SK_ALLTOALLW)
+        a->coll == SK_ALLTOALLW || (a->wide && !sk_host.large))
         return false;
     return !sk_args_may_round(a);
 }

@@ -7,18 +7,30 @@
 #if SK_HAVE_ENVELOPE
 static bool contig(MPI_Datatype t);
 
+/* How the type was made, and the number of integers, addresses and types that this took. -1: with large
+ * counts, which MPI_Type_get_contents does not tell. */
+static int envelope(MPI_Datatype t, int *ni, int *na, int *nt)
+{
+    int combiner;
+#if SK_HAVE_LARGE
+    if (sk_host.large) {
+        MPI_Count li, la, lc, lt;
+        sk_host.Type_get_envelope_c(t, &li, &la, &lc, &lt, &combiner);
+        *ni = (int)li;
+        *na = (int)la;
+        *nt = (int)lt;
+        return lc > 0 ? -1 : combiner;
+    }
+#endif
+    sk_host.Type_get_envelope(t, ni, na, nt, &combiner);
+    return combiner;
+}
+
 /* A type that is never freed: named, or made by MPI_Type_create_f90_*, which returns the same one
  * for the same arguments. */
 static bool is_predefined(MPI_Datatype t)
 {
-    int combiner;
-#if SK_HAVE_LARGE
-    MPI_Count ni, na, nc, nt;
-    sk_host.Type_get_envelope_c(t, &ni, &na, &nc, &nt, &combiner);
-#else
-    int ni, na, nt;
-    sk_host.Type_get_envelope(t, &ni, &na, &nt, &combiner);
-#endif
+    int ni, na, nt, combiner = envelope(t, &ni, &na, &nt);
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
@@ -71,17 +83,7 @@ static bool contig(MPI_Datatype t)
     sk_host.Type_get_true_extent_x(t, &true_lb, &true_extent);
     if (lb || true_lb || size != extent || size != true_extent)
         return false;
-    int combiner;
-#if SK_HAVE_LARGE
-    MPI_Count li, la, lc, lt;
-    sk_host.Type_get_envelope_c(t, &li, &la, &lc, &lt, &combiner);
-    if (lc > 0)
-        return false;
-    int ni = (int)li, na = (int)la, nt = (int)lt;
-#else
-    int ni, na, nt;
-    sk_host.Type_get_envelope(t, &ni, &na, &nt, &combiner);
-#endif
+    int ni, na, nt, combiner = envelope(t, &ni, &na, &nt);
     switch (combiner) {
     case MPI_COMBINER_NAMED:
     case MPI_COMBINER_F90_REAL:

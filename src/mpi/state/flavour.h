@@ -5,17 +5,19 @@
 
 #include <mpi.h>
 
+/* The header and the host may be of different versions: a function that only some have is declared in
+ * host.def and looked up by its name. */
 #if defined(SKEIN_FLAVOUR_OPENMPI)
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 #define SK_HOST_LIBRARY      "libmpi.so" /* how the name of its file starts */
 #define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
 #define SK_HOST_CHECKS_ALIAS 0
+#define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
+#define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
 #else
 #define SK_HOST_LIBRARY      "libmpich.so"
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
+#define SK_HOST_MPIX_INIT    0
 #endif
 
 #if defined(SKEIN_FLAVOUR_MPICH)
@@ -49,6 +51,8 @@
 #define SK_HAVE_IALLGATHER    0 /* it has one, but with a message per pair of ranks */
 #define SK_HAVE_ENVELOPE      0
 #define SK_HAVE_SHM           0
+#define SK_HAVE_INIT          0 /* persistent collectives */
+#define SK_HAVE_LARGE         0 /* the _c forms; see also sk_host.large */
 #define SK_HAVE_THREADS       0 /* and little space for thread-local data */
 #else
 #define SK_HAVE_NEXT          1
@@ -60,16 +64,9 @@
 #define SK_HAVE_IALLGATHER    1
 #define SK_HAVE_ENVELOPE      1
 #define SK_HAVE_SHM           1
+#define SK_HAVE_INIT          1
+#define SK_HAVE_LARGE         1
 #define SK_HAVE_THREADS       1
-#endif
-
-#define SK_HAVE_LARGE (MPI_VERSION >= 4) /* the _c forms */
-#define SK_HAVE_INIT  (MPI_VERSION >= 4) /* persistent collectives under their standard names */
-
-#if !SK_HAVE_INIT && defined(SKEIN_FLAVOUR_OPENMPI) && OMPI_MAJOR_VERSION >= 4
-#define SK_HAVE_MPIX_INIT 1
-#else
-#define SK_HAVE_MPIX_INIT 0
 #endif
 
 #define SK_EXPORT       __attribute__((visibility("default")))

@@ -1,9 +1,5 @@
 #include "mpi/state/host.h"
 
-#define COUNT  int
-#define COUNTS int
-#define DISPLS int
-
 #if SK_HAVE_NEXT
 #include <dlfcn.h>
 #include <link.h>
@@ -72,17 +68,24 @@ static void missing(void)
 }
 
 typedef struct sk_host_name {
-    const char *name;
-    size_t at; /* offset in sk_host_table */
+    const char *name, *other; /* `other` is looked up if there is no `name` */
+    size_t at;                /* offset in sk_host_table */
 } sk_host_name;
 
 static const sk_host_name host_names[] = {
-#define HOST(Name)   {"PMPI_" #Name, offsetof(sk_host_table, Name)},
-#define HOST_X(Name) {"PMPIX_" #Name, offsetof(sk_host_table, X_##Name)},
+#define HOST(Name)                   {"PMPI_" #Name, NULL, offsetof(sk_host_table, Name)},
+#define HOST_AS(Name, params)        HOST(Name)
+#define HOST_OR(Name, other, params) {"PMPI_" #Name, other, offsetof(sk_host_table, Name)},
 #include "mpi/state/host.def"
 #undef HOST
-#undef HOST_X
+#undef HOST_AS
+#undef HOST_OR
 };
+
+static void *find(void *host, const char *name)
+{
+    return host ? sk_dlsym(host, name) : sk_dlsym_next(name);
+}
 
 /* ---- the ways ---- */
 
@@ -126,11 +129,20 @@ __attribute__((constructor)) void sk_host_start(void)
         return;
     void *host = open_loaded(SK_HOST_LIBRARY);
     for (size_t i = 0; i < sizeof host_names / sizeof *host_names; i++) {
-        void *fn = host ? sk_dlsym(host, host_names[i].name) : sk_dlsym_next(host_names[i].name);
+        const sk_host_name *n = &host_names[i];
+        void *fn = find(host, n->name);
+        if (!fn && n->other)
+            fn = find(host, n->other);
         if (!fn)
             fn = (void *)missing;
-        memcpy((char *)&sk_host + host_names[i].at, &fn, sizeof fn);
+        memcpy((char *)&sk_host + n->at, &fn, sizeof fn);
     }
+    sk_host.large = (void *)sk_host.Bcast_c != (void *)missing;
+#if defined(SK_HOST_ERRORS_ABORT)
+    sk_host.errors_abort = find(host, SK_HOST_ERRORS_ABORT);
+#elif defined(MPI_ERRORS_ABORT)
+    sk_host.errors_abort = MPI_ERRORS_ABORT;
+#endif
     set_ways(host, sk_host_library());
 }
 
@@ -139,7 +151,7 @@ __attribute__((constructor)) void sk_host_start(void)
 SK_EXPORT void *skein_host(const char *name)
 {
     void *host = open_loaded(SK_HOST_LIBRARY);
-    void *fn = host ? sk_dlsym(host, name) : sk_dlsym_next(name);
+    void *fn = find(host, name);
     if (host)
         dlclose(host);
     return fn;
@@ -148,11 +160,11 @@ SK_EXPORT void *skein_host(const char *name)
 #else
 
 sk_host_table sk_host = {
-#define HOST(Name)   .Name = PMPI_##Name,
-#define HOST_X(Name) .X_##Name = PMPIX_##Name,
+#define HOST(Name)            .Name = PMPI_##Name,
+#define HOST_AS(Name, params) HOST(Name)
 #include "mpi/state/host.def"
 #undef HOST
-#undef HOST_X
+#undef HOST_AS
 };
 
 #endif

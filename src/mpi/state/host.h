@@ -6,23 +6,21 @@
 #ifndef SK_HOST_H
 #define SK_HOST_H
 
+#include <stdbool.h>
+
 #include "mpi/state/flavour.h"
 
-#define COUNT  int
-#define COUNTS int
-#define DISPLS int
-
 typedef struct sk_host_table {
-#define HOST(Name)   __typeof__(&PMPI_##Name) Name;
-#define HOST_X(Name) __typeof__(&PMPIX_##Name) X_##Name;
+#define HOST(Name)                   __typeof__(&PMPI_##Name) Name;
+#define HOST_AS(Name, params)        int(*Name) params;
+#define HOST_OR(Name, other, params) int(*Name) params;
 #include "mpi/state/host.def"
 #undef HOST
-#undef HOST_X
+#undef HOST_AS
+#undef HOST_OR
+    bool large;                  /* it has the _c forms */
+    MPI_Errhandler errors_abort; /* MPI_ERRORS_ABORT, if it has one */
 } sk_host_table;
-
-#undef COUNT
-#undef COUNTS
-#undef DISPLS
 
 /* Filled when the library is loaded, before any call; constant from then on. */
 extern sk_host_table sk_host __attribute__((visibility("hidden")));

@@ -3,11 +3,7 @@
 /* Is it one that the user made? Asking for the handler has made a reference to it. */
 static bool is_made(MPI_Errhandler h)
 {
-    return h != MPI_ERRORS_RETURN && h != MPI_ERRORS_ARE_FATAL
-#if MPI_VERSION >= 4
-           && h != MPI_ERRORS_ABORT
-#endif
-        ;
+    return h != MPI_ERRORS_RETURN && h != MPI_ERRORS_ARE_FATAL && h != sk_host.errors_abort;
 }
 
 MPI_Errhandler sk_host_errors_set_aside(MPI_Comm comm)
