@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "host.h"
 #include "match/matcher.h"
 #include "run/provider.h"
 #include "select/select.h"
@@ -65,6 +66,28 @@ static void print_libraries(void)
         bool found = sk_library_find(flavours[i], path, sizeof path);
         printf("    %-8s %s%s\n", flavours[i], found ? "" : "not found: no ", path);
     }
+}
+
+/* Which MPIs the libraries serve here, unless a program brings its own. */
+static void print_hosts(void)
+{
+    static const char *const flavours[] = {"openmpi", "mpich"};
+    char path[4096];
+    sk_arena *a = sk_arena_new();
+    printf("MPIs\n");
+    for (size_t i = 0; a && i < sizeof flavours / sizeof *flavours; i++) {
+        sk_mpi_host h;
+        printf("    %-8s ", flavours[i]);
+        if (!sk_library_find(flavours[i], path, sizeof path) || !sk_mpi_host_ask(a, path, &h))
+            printf("not found\n");
+        else
+            printf("%s%s%s; persistent collectives: %s%s; large counts: %s\n", h.name,
+                   h.device ? ", device " : "", h.device ? h.device : "",
+                   h.init ? h.init : "by Skein alone", h.init ? "*_init" : "",
+                   h.large ? "yes" : "no");
+    }
+    if (a)
+        sk_arena_free(a);
 }
 
 static void print_engines(void)
@@ -173,7 +196,8 @@ static bool take(void *ctx, int key, const char *value);
 static const sk_cli cli = {
     .command = "skein info",
     .about = "List the version, the collectives with their algorithms, the settings with their "
-             "values, the libraries found, the matching engines, and whether the MPIs can use "
+             "values, the libraries found, the MPIs that they serve, the matching engines, and "
+             "whether the MPIs can use "
              "Skein's libfabric provider.",
     .options = options,
     .take = take};
@@ -206,6 +230,8 @@ static int print_all(void)
     print_settings(sel);
     printf("\n");
     print_libraries();
+    printf("\n");
+    print_hosts();
     printf("\n");
     print_matching();
     sk_select_free(sel);

@@ -49,6 +49,19 @@ expect explain_knows_shared_memory 0 '^chosen   shm:' \
 expect explain_knows_leaders 0 '^chosen   leaders:' \
     explain bcast --ranks 16 --bytes 1K --machine 'node:2 core:8'
 expect info_lists_algorithms 0 '^    rabenseifner ' "$skein" info
+
+# What the MPIs' own commands say.
+if [ -e "$build/lib/libskein-openmpi.so" ]; then
+    expect info_names_openmpi 0 "^    openmpi  Open MPI $(mpirun.openmpi --version | sed -n '1s/.* //p');" "$skein" info
+else
+    skip info_names_openmpi "there is no library for it"
+fi
+if [ -e "$build/lib/libskein-mpich.so" ]; then
+    expect info_names_mpich 0 "^    mpich    MPICH $(mpichversion | sed -n 's/^MPICH Version:[[:space:]]*//p'), device $(
+        mpichversion | sed -n 's/^MPICH Device:[[:space:]]*//p');" "$skein" info
+else
+    skip info_names_mpich "there is no library for it"
+fi
 expect info_marks_given_settings 0 '^  \* SKEIN_BCAST_LONG +64K +12K' \
     env SKEIN_BCAST_LONG=64K "$skein" info
 expect info_shows_forced_algorithms 0 '^  \* SKEIN_BCAST +chain +auto' \
