@@ -77,6 +77,8 @@ static void packets_that_contradict_themselves_are_refused(void)
     REFUSED(SK_PACKET_EAGER, 0, p.size_class = 65);
     REFUSED(SK_PACKET_EAGER, 0, p.flags = SK_PACKET_EXPORTED);
     REFUSED(SK_PACKET_EAGER, 0, p.flags = 0x80);
+    REFUSED(SK_PACKET_EAGER, 0, (p.flags = SK_PACKET_UNTAGGED, p.tag = 1));
+    REFUSED(SK_PACKET_RTS, 0, (p.flags = SK_PACKET_UNTAGGED | SK_PACKET_OWN_KIND, p.tag = 0));
     REFUSED(SK_PACKET_RTS, 1, (void)0);
     REFUSED(SK_PACKET_RTS, 0, (p.flags = SK_PACKET_EXPORTED, p.len = 2, p.offset = UINT64_MAX));
     REFUSED(SK_PACKET_CTS, 1, (void)0);

@@ -221,12 +221,15 @@ static void infos(process *p)
     CHECK(p->info->mode == FI_CONTEXT && p->info->domain_attr->mr_mode == 0);
     CHECK(p->info->domain_attr->threading == FI_THREAD_DOMAIN);
     CHECK_OK(offered(h));
+    CHECK_OK(fi_getinfo(fi_version(), NULL, NULL, 0, h, &info)); /* the newest that there is */
+    fi_freeinfo(info);
     h->mode = 0;
     h->domain_attr->threading = FI_THREAD_UNSPEC;
     h->caps = 0;
     CHECK_OK(fi_getinfo(FI_VERSION(1, 9), NULL, NULL, 0, h, &info));
     CHECK(info->mode == 0 && info->domain_attr->threading == FI_THREAD_SAFE);
-    CHECK(info->caps & FI_TAGGED && info->caps & FI_SOURCE && info->caps & FI_SEND);
+    CHECK(info->caps & FI_TAGGED && info->caps & FI_MSG && info->caps & FI_SOURCE &&
+          info->caps & FI_SEND);
     fi_freeinfo(info);
     fi_freeinfo(h);
     REFUSED(h->caps |= FI_RMA);
@@ -238,7 +241,7 @@ static void infos(process *p)
     REFUSED(h->ep_attr->tx_ctx_cnt = 2);
     REFUSED(h->tx_attr->inject_size = 1 << 20);
     REFUSED(h->tx_attr->msg_order = FI_ORDER_RAR);
-    REFUSED(h->tx_attr->comp_order = FI_ORDER_STRICT);
+    REFUSED(h->tx_attr->comp_order = FI_ORDER_SAS);
     REFUSED(h->tx_attr->iov_limit = 5);
     REFUSED(h->rx_attr->op_flags = FI_MULTI_RECV);
     REFUSED(h->tx_attr->op_flags = FI_COMMIT_COMPLETE);

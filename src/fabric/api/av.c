@@ -9,7 +9,7 @@
 
 static int av_close(struct fid *fid)
 {
-    sk_av *av = container_of(fid, sk_av, fid.fid);
+    sk_av *av = SK_CONTAINER_OF(fid, sk_av, fid.fid);
     if (av->users)
         return -FI_EBUSY;
     sk_domain_lock(av->domain);
@@ -46,7 +46,7 @@ static int av_insert_one(sk_id_table *ids, const void *bytes, fi_addr_t *out)
 static int av_insert(struct fid_av *fid, const void *addr, size_t count, fi_addr_t *fi_addr,
                      uint64_t flags, void *context)
 {
-    sk_av *av = container_of(fid, sk_av, fid);
+    sk_av *av = SK_CONTAINER_OF(fid, sk_av, fid);
     int *errors = flags & FI_SYNC_ERR ? context : NULL;
     int good = 0;
     if (flags & ~(FI_MORE | FI_SYNC_ERR))
@@ -82,7 +82,7 @@ static int av_insertsym(struct fid_av *av, const char *node, size_t nodecnt, con
 
 static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint64_t flags)
 {
-    sk_av *av = container_of(fid, sk_av, fid);
+    sk_av *av = SK_CONTAINER_OF(fid, sk_av, fid);
     int rc = 0;
     if (flags)
         return -FI_EBADFLAGS;
@@ -104,7 +104,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint6
 
 static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *len)
 {
-    sk_av *av = container_of(fid, sk_av, fid);
+    sk_av *av = SK_CONTAINER_OF(fid, sk_av, fid);
     int rc = -FI_EINVAL;
     sk_domain_lock(av->domain);
     uint32_t number = sk_id_at(&av->ids, fi_addr);
@@ -151,7 +151,7 @@ static struct fi_ops_av av_ops = {
 int sk_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **out,
                void *context)
 {
-    sk_domain *d = container_of(domain, sk_domain, fid);
+    sk_domain *d = SK_CONTAINER_OF(domain, sk_domain, fid);
     if (attr && (attr->name || attr->rx_ctx_bits || attr->flags & ~(FI_SYMMETRIC | FI_UNIVERSE)))
         return -FI_ENOSYS;
     sk_av *av = calloc(1, sizeof *av);

@@ -63,7 +63,7 @@ static bool cq_must_poll(sk_cq *cq)
 
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *from)
 {
-    sk_cq *cq = container_of(fid, sk_cq, fid);
+    sk_cq *cq = SK_CONTAINER_OF(fid, sk_cq, fid);
     sk_domain_lock(cq->domain);
     if (!count || (!cq->ring.count && cq_must_poll(cq)))
         cq_progress(cq);
@@ -81,15 +81,14 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint64_t flags)
 {
     (void)flags;
-    sk_cq *cq = container_of(fid, sk_cq, fid);
+    sk_cq *cq = SK_CONTAINER_OF(fid, sk_cq, fid);
     ssize_t n = -FI_EAGAIN;
     sk_domain_lock(cq->domain);
     sk_completion_ring *ring = &cq->ring;
     struct fi_cq_err_entry *err = ring->count ? ring->entry[ring->head].err : NULL;
     if (err) {
-        void *data = buf->err_data;
-        *buf = *err;
-        buf->err_data = data;
+        /* Later fields came with newer libfabrics: the application's struct may not have them. */
+        memcpy(buf, err, offsetof(struct fi_cq_err_entry, err_data));
         buf->err_data_size = 0;
         sk_object_pool_put(&ring->errors, err);
         sk_completion_pop(ring);
@@ -121,7 +120,7 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
                             const void *cond, int timeout)
 {
     (void)cond; /* a hint: how many completions to wait for */
-    sk_cq *cq = container_of(fid, sk_cq, fid);
+    sk_cq *cq = SK_CONTAINER_OF(fid, sk_cq, fid);
     if (!cq->waits)
         return -FI_EINVAL;
     int64_t end = timeout < 0 ? INT64_MAX : now_ms() + timeout;
@@ -141,7 +140,7 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count, const void 
 
 static int cq_signal(struct fid_cq *fid)
 {
-    sk_cq *cq = container_of(fid, sk_cq, fid);
+    sk_cq *cq = SK_CONTAINER_OF(fid, sk_cq, fid);
     sk_domain_lock(cq->domain);
     cq->signaled = true;
     sk_domain_unlock(cq->domain);
@@ -162,7 +161,7 @@ static const char *cq_strerror(struct fid_cq *fid, int prov_errno, const void *e
 
 static int cq_close(struct fid *fid)
 {
-    sk_cq *cq = container_of(fid, sk_cq, fid.fid);
+    sk_cq *cq = SK_CONTAINER_OF(fid, sk_cq, fid.fid);
     if (cq->users)
         return -FI_EBUSY;
     sk_domain_lock(cq->domain);
@@ -211,7 +210,7 @@ static int cq_check(const struct fi_cq_attr *attr)
 int sk_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **out,
                void *context)
 {
-    sk_domain *d = container_of(domain, sk_domain, fid);
+    sk_domain *d = SK_CONTAINER_OF(domain, sk_domain, fid);
     int rc = cq_check(attr);
     if (rc != 0)
         return rc;

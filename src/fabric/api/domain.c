@@ -14,7 +14,7 @@ typedef struct sk_mr {
 
 static int mr_close(struct fid *fid)
 {
-    sk_mr *mr = container_of(fid, sk_mr, fid.fid);
+    sk_mr *mr = SK_CONTAINER_OF(fid, sk_mr, fid.fid);
     sk_domain_lock(mr->domain);
     mr->domain->users--;
     sk_domain_unlock(mr->domain);
@@ -37,7 +37,7 @@ static int mr_make(struct fid *fid, uint64_t key, struct fid_mr **out, void *con
     sk_mr *mr = calloc(1, sizeof *mr);
     if (!mr)
         return -FI_ENOMEM;
-    mr->domain = container_of(fid, sk_domain, fid.fid);
+    mr->domain = SK_CONTAINER_OF(fid, sk_domain, fid.fid);
     mr->fid.fid = (struct fid){FI_CLASS_MR, context, &mr_fid_ops};
     mr->fid.key = key;
     sk_domain_lock(mr->domain);
@@ -78,7 +78,7 @@ static struct fi_ops_mr mr_ops = {
 
 static int domain_close(struct fid *fid)
 {
-    sk_domain *d = container_of(fid, sk_domain, fid.fid);
+    sk_domain *d = SK_CONTAINER_OF(fid, sk_domain, fid.fid);
     if (d->users)
         return -FI_EBUSY;
     sk_fabric_config_free(&d->config);
@@ -191,7 +191,7 @@ int sk_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_d
     rc = domain_lock_init(&d->lock);
     if (rc != 0)
         goto out;
-    d->fabric = container_of(fabric, sk_fabric, fid);
+    d->fabric = SK_CONTAINER_OF(fabric, sk_fabric, fid);
     /* Only FI_THREAD_DOMAIN promises one call at a time for all that shares an address vector. */
     d->threads = !info->domain_attr || info->domain_attr->threading != FI_THREAD_DOMAIN;
     d->fid.fid = (struct fid){FI_CLASS_DOMAIN, context, &domain_fid_ops};

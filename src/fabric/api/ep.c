@@ -56,15 +56,15 @@ static int ep_bind_av(sk_ep *ep, sk_av *av)
 
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-    sk_ep *ep = container_of(fid, sk_ep, fid.fid);
+    sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid.fid);
     int rc;
     sk_domain_lock(ep->domain);
     if (ep->enabled)
         rc = -FI_EOPBADSTATE;
     else if (bfid->fclass == FI_CLASS_CQ)
-        rc = ep_bind_cq(ep, container_of(bfid, sk_cq, fid.fid), flags);
+        rc = ep_bind_cq(ep, SK_CONTAINER_OF(bfid, sk_cq, fid.fid), flags);
     else if (bfid->fclass == FI_CLASS_AV)
-        rc = ep_bind_av(ep, container_of(bfid, sk_av, fid.fid));
+        rc = ep_bind_av(ep, SK_CONTAINER_OF(bfid, sk_av, fid.fid));
     else
         rc = -FI_ENOSYS;
     sk_domain_unlock(ep->domain);
@@ -107,7 +107,7 @@ static int ep_enable(sk_ep *ep)
 
 static int ep_control(struct fid *fid, int command, void *arg)
 {
-    sk_ep *ep = container_of(fid, sk_ep, fid.fid);
+    sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid.fid);
     int rc = -FI_ENOSYS;
     sk_domain_lock(ep->domain);
     if (command == FI_ENABLE)
@@ -120,7 +120,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
 
 static int ep_close(struct fid *fid)
 {
-    sk_ep *ep = container_of(fid, sk_ep, fid.fid);
+    sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid.fid);
     sk_domain *d = ep->domain;
     sk_domain_lock(d);
     if (ep->enabled)
@@ -137,7 +137,7 @@ static int ep_close(struct fid *fid)
 
 static int ep_getname(fid_t fid, void *addr, size_t *len)
 {
-    const sk_ep *ep = container_of(fid, sk_ep, fid.fid);
+    const sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid.fid);
     size_t size = *len;
     if (!ep->enabled)
         return -FI_EOPBADSTATE;
@@ -148,9 +148,9 @@ static int ep_getname(fid_t fid, void *addr, size_t *len)
 
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
-    sk_ep *ep = container_of(fid, sk_ep, fid.fid);
+    sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid.fid);
     sk_domain_lock(ep->domain);
-    int rc = sk_tagged_cancel(&ep->proto, context);
+    int rc = sk_endpoint_cancel(&ep->proto, context);
     sk_domain_unlock(ep->domain);
     return rc;
 }
@@ -184,7 +184,7 @@ static int no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr, str
 /* Our queues grow: as many operations as we have promised always fit. */
 static ssize_t ep_size_left(struct fid_ep *fid)
 {
-    const sk_ep *ep = container_of(fid, sk_ep, fid);
+    const sk_ep *ep = SK_CONTAINER_OF(fid, sk_ep, fid);
     return ep->enabled ? (ssize_t)ep->queue : -FI_EOPBADSTATE;
 }
 
@@ -230,7 +230,7 @@ static int ep_check(const struct fi_info *info)
 
 int sk_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **out, void *context)
 {
-    sk_domain *d = container_of(domain, sk_domain, fid);
+    sk_domain *d = SK_CONTAINER_OF(domain, sk_domain, fid);
     int rc = ep_check(info);
     if (rc != 0)
         return rc;
@@ -249,6 +249,7 @@ int sk_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **
     ep->fid.fid = (struct fid){FI_CLASS_EP, context, &ep_fid_ops};
     ep->fid.ops = &ep_ops;
     ep->fid.cm = &ep_cm_ops;
+    ep->fid.msg = &sk_msg_ops;
     ep->fid.tagged = &sk_tagged_ops;
     sk_domain_lock(d);
     d->users++;

@@ -1,5 +1,6 @@
 /* info.c: fi_getinfo: what the provider can do, reduced to what the application asks for. There is
- * one type of endpoint: reliable datagrams with tags and manual progress. */
+ * one type of endpoint: reliable datagrams, with and without tags, and manual progress. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +10,45 @@
 #include "fabric/api/objects.h"
 
 #define CAPS                                                                                       \
-    (FI_TAGGED | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV | FI_SOURCE)
+    (FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV |  \
+     FI_SOURCE)
 #define ALL_TAGS   UINT64_C(0xaaaaaaaaaaaaaaaa) /* 64 fields of one bit */
 #define DIRECTIONS (FI_SEND | FI_RECV)
 #define EXTRAS     (FI_LOCAL_COMM | FI_REMOTE_COMM) /* free: always included */
 
+#define PROTOCOL (UINT32_C(1) << 31 | 0x736b) /* a provider's own have the uppermost bit */
+
 enum {
-    PROTOCOL = 0x736b, /* with FI_PROV_SPECIFIC */
-    QUEUE = 65536,     /* operations: advice only, our queues grow */
-    MANY = 1024,       /* objects of one type */
+    QUEUE = 65536, /* operations: advice only, our queues grow */
+    MANY = 1024,   /* objects of one type */
 };
+
+/* libfabric hands our infos on as they are. They must have the layout of the libfabric that runs,
+ * which may be newer than the headers: its structs are longer then. A linked fi_dupinfo makes what the
+ * headers describe; dlsym finds the newest version of the function. */
+static struct fi_info *info_alloc(void)
+{
+    union {
+        void *object;
+        struct fi_info *(*function)(const struct fi_info *info);
+    } dup = {.object = dlsym(RTLD_DEFAULT, "fi_dupinfo")};
+    return dup.object ? dup.function(NULL) : NULL;
+}
+
+static void info_free(struct fi_info *i)
+{
+    union {
+        void *object;
+        void (*function)(struct fi_info *info);
+    } release = {.object = dlsym(RTLD_DEFAULT, "fi_freeinfo")};
+    if (release.object)
+        release.function(i);
+}
 
 /* All that we can do. */
 static struct fi_info *info_full(void)
 {
-    struct fi_info *i = fi_allocinfo();
+    struct fi_info *i = info_alloc();
     if (!i)
         return NULL;
     i->caps = CAPS;
@@ -34,7 +59,6 @@ static struct fi_info *info_full(void)
         .op_flags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE |
                     FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE,
         .msg_order = FI_ORDER_SAS,
-        .comp_order = FI_ORDER_NONE,
         .inject_size = SK_INJECT,
         .size = QUEUE,
         .iov_limit = SK_MAX_IOV,
@@ -43,13 +67,12 @@ static struct fi_info *info_full(void)
         .caps = CAPS & ~FI_SEND,
         .op_flags = FI_COMPLETION,
         .msg_order = FI_ORDER_SAS,
-        .comp_order = FI_ORDER_NONE,
         .size = QUEUE,
         .iov_limit = SK_MAX_IOV,
     };
     *i->ep_attr = (struct fi_ep_attr){
         .type = FI_EP_RDM,
-        .protocol = FI_PROV_SPECIFIC | PROTOCOL,
+        .protocol = PROTOCOL,
         .protocol_version = SK_PACKET_VERSION,
         .max_msg_size = (size_t)INT64_MAX,
         .mem_tag_format = ALL_TAGS,
@@ -77,7 +100,7 @@ static struct fi_info *info_full(void)
     i->fabric_attr->name = strdup("skein");
     if (i->domain_attr->name && i->fabric_attr->name)
         return i;
-    fi_freeinfo(i);
+    info_free(i);
     return NULL;
 }
 
@@ -250,7 +273,7 @@ int sk_getinfo(uint32_t version, const char *node, const char *service, uint64_t
     if (rc == 0)
         rc = info_settings();
     if (rc != 0) {
-        fi_freeinfo(full);
+        info_free(full);
         return rc;
     }
     if (hints)

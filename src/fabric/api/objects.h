@@ -12,11 +12,14 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
+#include <stddef.h>
 
 #include "base/assert.h"
 #include "base/list.h"
 #include "fabric/proto/endpoint.h"
 #include "shm/waiting.h"
+
+#define SK_CONTAINER_OF(member, type, field) ((type *)((char *)(member)-offsetof(type, field)))
 
 typedef struct sk_fabric {
     struct fid_fabric fid;
@@ -63,7 +66,7 @@ typedef struct sk_cq_binding {
     bool selective;         /* completions only if the call asks for them */
     bool live;              /* the endpoint is enabled and may be used in this direction */
     uint64_t op_flags;      /* default flags, as the application has set them */
-    uint64_t default_flags; /* the same as flags of sk_tagged_call */
+    uint64_t default_flags; /* the same as flags of sk_endpoint_call */
 } sk_cq_binding;
 
 typedef struct sk_ep {
@@ -116,7 +119,7 @@ int sk_no_shutdown(struct fid_ep *ep, uint64_t flags);
 int sk_no_join(struct fid_ep *ep, const void *addr, uint64_t flags, struct fid_mc **mc,
                void *context);
 
-/* info.c, domain.c, av.c, cq.c, ep.c, tagged.c */
+/* info.c, domain.c, av.c, cq.c, ep.c, tagged.c, msg.c */
 int sk_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
                const struct fi_info *hints, struct fi_info **info);
 int sk_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
@@ -127,5 +130,6 @@ int sk_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq
                void *context);
 int sk_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 extern struct fi_ops_tagged sk_tagged_ops;
+extern struct fi_ops_msg sk_msg_ops;
 
 #endif

@@ -6,7 +6,7 @@
 
 static int fabric_close(struct fid *fid)
 {
-    sk_fabric *f = container_of(fid, sk_fabric, fid.fid);
+    sk_fabric *f = SK_CONTAINER_OF(fid, sk_fabric, fid.fid);
     if (f->users)
         return -FI_EBUSY;
     free(f);
@@ -71,8 +71,11 @@ static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric, 
 
 static void provider_cleanup(void) {}
 
+/* libfabric skips a provider whose fi_version is below what the application asks for. The one that
+ * runs counts, not the headers: nothing that newer versions have added is offered (info.c). */
 FI_EXT_INI
 {
+    sk_provider.fi_version = fi_version();
     sk_provider.getinfo = sk_getinfo;
     sk_provider.fabric = fabric_open;
     sk_provider.cleanup = provider_cleanup;

@@ -20,7 +20,8 @@ int sk_eager_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, const vo
 {
     uint64_t cost = sk_credit_cost(head->len);
     sk_msg *m = sk_msg_new(ep, p, head);
-    if (SK_UNLIKELY(!m || !sk_matching_ready(ep)))
+    sk_matcher *matcher = sk_matching_get(ep, sk_queue_of_packet(head->flags));
+    if (SK_UNLIKELY(!m || !matcher))
         return FI_ENOMEM;
     if (SK_UNLIKELY(!sk_credit_charge(ep, p, cost))) {
         FI_WARN(&sk_provider, FI_LOG_EP_DATA, "endpoint %016llx sends more than it may\n",
@@ -29,7 +30,7 @@ int sk_eager_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, const vo
         return FI_EIO;
     }
     m->rendezvous = false;
-    sk_match_item *found = sk_matcher_deliver(ep->matcher, &m->item);
+    sk_match_item *found = sk_matcher_deliver(matcher, &m->item);
     if (!found) {
         msg_store(ep, m, payload);
         return 0;

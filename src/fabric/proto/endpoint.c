@@ -144,25 +144,32 @@ static void unexport_all(const sk_endpoint *ep)
         }
 }
 
-static void queues_free(sk_endpoint *ep)
+static void queue_free(sk_endpoint *ep, sk_matcher *m)
 {
     sk_match_item *at = NULL, *next;
-    sk_list *claimed;
-    for (int side = 0; ep->matcher && side < SK_NSIDES; side++) {
-        for (at = sk_matcher_next(ep->matcher, (sk_match_side)side, NULL); at; at = next) {
-            next = sk_matcher_next(ep->matcher, (sk_match_side)side, at);
-            if (side == SK_POSTED && sk_matcher_cancel(ep->matcher, at))
+    for (int side = 0; m && side < SK_NSIDES; side++) {
+        for (at = sk_matcher_next(m, (sk_match_side)side, NULL); at; at = next) {
+            next = sk_matcher_next(m, (sk_match_side)side, at);
+            if (side == SK_POSTED && sk_matcher_cancel(m, at))
                 sk_recv_drop(ep, (sk_recv_req *)at);
             else if (side == SK_UNEXPECTED) {
-                sk_matcher_claim(ep->matcher, at);
+                sk_matcher_claim(m, at);
                 sk_msg_free(ep, (sk_msg *)at);
             }
         }
     }
+    sk_matcher_free(m);
+}
+
+static void queues_free(sk_endpoint *ep)
+{
+    sk_list *claimed;
+    for (int q = 0; q < SK_NQUEUES; q++) {
+        queue_free(ep, ep->matcher[q]);
+        ep->matcher[q] = NULL;
+    }
     while ((claimed = sk_list_pop(&ep->claimed)))
         sk_msg_free(ep, SK_LIST_ENTRY(claimed, sk_msg, claimed));
-    sk_matcher_free(ep->matcher);
-    ep->matcher = NULL;
 }
 
 static void sends_drop(sk_endpoint *ep, const sk_list *list)

@@ -2,11 +2,11 @@
  *
  * The way of a message:
  *
- *   api/tagged.c --> send.c ------> eager: EAGER packet ---------------> peer.c --> lane
+ *   api/ calls --> send.c -------> eager: EAGER packet ---------------> peer.c --> lane
  *                           \-----> rendezvous.c: RTS ... CTS, DATA, FIN -/
  *                            \----> loopback.c (to this endpoint itself)
  *   lane --> progress.c --> eager.c, rendezvous.c (arrival, matching) --> request.c (completion)
- *   api/tagged.c --> recv.c (post, probe, claim, cancel) --> eager.c, rendezvous.c
+ *   api/ calls --> recv.c (post, probe, claim, cancel) --> eager.c, rendezvous.c
  *
  * Calls run one way, from right to left in this order of the files:
  *   completion, id_table, packet, pool, kind < peer < credit < request < matching < eager,
@@ -19,7 +19,7 @@
  * library's and the core provider's own locks are ever taken under the domain's lock.
  *
  * Progress: the provider is FI_PROGRESS_MANUAL. sk_endpoint_progress runs inside fi_cq_read and its
- * relatives, inside fi_tsend when credit or space is short, and inside a receive with FI_PEEK. It
+ * relatives, inside a send when credit or space is short, and inside a receive with FI_PEEK. It
  * polls the lanes, which report packets, completed reads and lost peers by the events of
  * sk_lane_events; the handlers are in progress.c. A handler may send but never polls. Packets that
  * a lane has no space for wait at their peer; progress sends them after the poll. */
@@ -177,6 +177,10 @@ typedef struct sk_context_table {
     size_t size, count;
 } sk_context_table;
 
+/* Tagged and untagged messages never match: each has its own matcher. Untagged ones match by their
+ * source alone. */
+typedef enum sk_queue { SK_TAGGED, SK_UNTAGGED, SK_NQUEUES } sk_queue;
+
 /* A lane of an endpoint: the argument of its events. */
 typedef struct sk_endpoint_lane {
     struct sk_endpoint *ep;
@@ -196,7 +200,7 @@ typedef struct sk_endpoint {
     uint64_t id;
     sk_address name;
     sk_kinds kinds;
-    sk_matcher *matcher; /* created at first use: then the number of peers is known */
+    sk_matcher *matcher[SK_NQUEUES]; /* created at first use: then the number of peers is known */
     sk_trace *trace;
     sk_peer **peer; /* by number; NULL: not met yet */
     uint32_t npeers;
@@ -216,17 +220,34 @@ typedef struct sk_endpoint {
     sk_buffer_cache buffers;
 } sk_endpoint;
 
-/* A tagged operation as the application called it. */
-typedef struct sk_tagged_call {
+/* An operation as the application called it. */
+typedef struct sk_endpoint_call {
     const struct iovec *iov;
     size_t niov;
     uint64_t len; /* of all iov */
     fi_addr_t addr;
-    uint64_t tag, ignore;
+    uint64_t tag, ignore; /* untagged: 0 */
     uint64_t data;
-    uint64_t flags; /* FI_COMPLETION: a completion is wanted; FI_REMOTE_CQ_DATA, FI_INJECT, ... */
+    uint64_t flags; /* FI_TAGGED or FI_MSG; FI_COMPLETION: a completion is wanted;
+                       FI_REMOTE_CQ_DATA, FI_INJECT, ... */
     void *context;
-} sk_tagged_call;
+} sk_endpoint_call;
+
+static inline sk_queue sk_queue_of_call(uint64_t flags)
+{
+    return flags & FI_MSG ? SK_UNTAGGED : SK_TAGGED;
+}
+
+static inline sk_queue sk_queue_of_packet(uint8_t flags)
+{
+    return flags & SK_PACKET_UNTAGGED ? SK_UNTAGGED : SK_TAGGED;
+}
+
+/* The flags of a completion that tell the type of the operation. */
+static inline uint64_t sk_completion_type(uint64_t call_flags)
+{
+    return call_flags & (FI_MSG | FI_TAGGED);
+}
 
 /* libfabric's error for a negative errno of a lane. */
 static inline int sk_lane_error(int rc)
@@ -259,7 +280,7 @@ void sk_credit_release(sk_endpoint *ep, sk_peer *p, uint64_t cost); /* it was co
 void sk_credit_return(sk_endpoint *ep, sk_peer *p);                 /* send what is owed, if much */
 
 /* --- request.c: sends, receives and messages as objects --- */
-int sk_send_new(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, const sk_packet *head,
+int sk_send_new(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, const sk_packet *head,
                 sk_send_req **out);
 void sk_send_free(sk_endpoint *ep, sk_send_req *s);
 /* Complete a send that has no object. */
@@ -270,15 +291,16 @@ static inline void sk_send_complete(sk_endpoint *ep, void *context, uint64_t fla
         return;
     }
     sk_completion *at = sk_completion_push(ep->tx);
-    at->e = (struct fi_cq_tagged_entry){.op_context = context, .flags = FI_TAGGED | FI_SEND};
+    at->e = (struct fi_cq_tagged_entry){.op_context = context,
+                                        .flags = sk_completion_type(flags) | FI_SEND};
     at->from = FI_ADDR_NOTAVAIL;
     at->err = NULL;
 }
 /* Complete a send and free it. */
 void sk_send_end(sk_endpoint *ep, sk_send_req *s, int err);
 
-sk_recv_req *sk_recv_new(sk_endpoint *ep, const sk_tagged_call *c); /* NULL: out of memory */
-void sk_recv_drop(sk_endpoint *ep, sk_recv_req *r);                 /* no completion */
+sk_recv_req *sk_recv_new(sk_endpoint *ep, const sk_endpoint_call *c); /* NULL: out of memory */
+void sk_recv_drop(sk_endpoint *ep, sk_recv_req *r);                   /* no completion */
 void sk_recv_store(const sk_recv_req *r, uint64_t at, const void *from, size_t len);
 /* End a receive: with an eager message; with its rendezvous; without a message. */
 void sk_recv_deliver(sk_endpoint *ep, sk_recv_req *r, const sk_msg *m, const void *payload);
@@ -311,13 +333,13 @@ void sk_msg_free(sk_endpoint *ep, sk_msg *m);
 bool sk_context_add(sk_endpoint *ep, sk_recv_req *r); /* false: out of memory */
 sk_recv_req *sk_context_find(const sk_endpoint *ep, const void *context);
 
-/* --- matching.c: the matcher, its trace and statistics --- */
-bool sk_matching_init(sk_endpoint *ep); /* create the matcher; false: out of memory */
-static inline bool sk_matching_ready(sk_endpoint *ep)
+/* --- matching.c: the matchers, their trace and statistics --- */
+sk_matcher *sk_matching_init(sk_endpoint *ep, sk_queue q); /* create it; NULL: out of memory */
+static inline sk_matcher *sk_matching_get(sk_endpoint *ep, sk_queue q)
 {
-    return ep->matcher || sk_matching_init(ep);
+    return ep->matcher[q] ? ep->matcher[q] : sk_matching_init(ep, q);
 }
-/* Write statistics and close the trace. `contended`: calls that waited for the domain's lock. */
+/* Write statistics and close the trace; both are of tagged messages. `contended`: calls that waited for the domain's lock. */
 void sk_matching_report(sk_endpoint *ep, uint64_t contended);
 
 /* --- eager.c: messages with their data --- */
@@ -347,7 +369,7 @@ static inline void sk_eager_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m)
 int sk_rendezvous_send_rts(sk_endpoint *ep, sk_send_req *s);
 int sk_rendezvous_stream(sk_endpoint *ep, sk_send_req *s); /* send DATA; 0: all is sent */
 /* Queue a send to this endpoint itself as if its RTS were sent. */
-int sk_rendezvous_loopback(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c,
+int sk_rendezvous_loopback(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c,
                            const sk_packet *head, sk_send_req **out);
 void sk_rendezvous_cts(sk_endpoint *ep, sk_peer *p, const sk_packet *head);
 void sk_rendezvous_fin(sk_endpoint *ep, sk_peer *p, const sk_packet *head);
@@ -360,7 +382,7 @@ void sk_rendezvous_resume(sk_endpoint *ep, sk_recv_req *r);
 void sk_rendezvous_discard(sk_endpoint *ep, sk_msg *m); /* nobody wants it; m is freed */
 
 /* --- loopback.c --- */
-int sk_loopback_send(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, sk_packet *head);
+int sk_loopback_send(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, sk_packet *head);
 
 /* --- keepalive.c --- */
 void sk_keepalive(sk_endpoint *ep);
@@ -370,12 +392,12 @@ int sk_endpoint_progress(sk_endpoint *ep);              /* number of events of t
 int sk_send_start(sk_endpoint *ep, sk_send_req *s);     /* -EAGAIN: it must wait */
 sk_lane_events sk_endpoint_events(sk_endpoint_lane *l); /* the handlers, for a lane's config */
 
-/* --- send.c, recv.c: tagged operations --- */
-int sk_tagged_send(sk_endpoint *ep, const sk_tagged_call *c);
-int sk_tagged_recv(sk_endpoint *ep, const sk_tagged_call *c);
-int sk_tagged_probe(sk_endpoint *ep, const sk_tagged_call *c);
-int sk_tagged_claim(sk_endpoint *ep, const sk_tagged_call *c);
-int sk_tagged_cancel(sk_endpoint *ep, void *context);
+/* --- send.c, recv.c: the operations; only tagged messages can be probed and claimed --- */
+int sk_endpoint_send(sk_endpoint *ep, const sk_endpoint_call *c);
+int sk_endpoint_recv(sk_endpoint *ep, const sk_endpoint_call *c);
+int sk_endpoint_probe(sk_endpoint *ep, const sk_endpoint_call *c);
+int sk_endpoint_claim(sk_endpoint *ep, const sk_endpoint_call *c);
+int sk_endpoint_cancel(sk_endpoint *ep, void *context);
 
 /* --- endpoint.c --- */
 /* For an object that is all zero. Progress of an endpoint that is not open does nothing. */

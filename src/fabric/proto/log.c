@@ -7,7 +7,6 @@
 struct fi_provider sk_provider = {
     .name = "skein",
     .version = FI_VERSION(1, 0),
-    .fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
 };
 
 void sk_provider_message(const char *what)

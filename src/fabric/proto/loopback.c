@@ -4,7 +4,7 @@
 
 #include "fabric/proto/endpoint.h"
 
-static int loopback_eager(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, sk_packet *head)
+static int loopback_eager(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, sk_packet *head)
 {
     const void *payload = c->niov ? c->iov[0].iov_base : NULL;
     char *whole = NULL;
@@ -24,10 +24,10 @@ static int loopback_eager(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, 
     return 0;
 }
 
-int sk_loopback_send(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, sk_packet *head)
+int sk_loopback_send(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, sk_packet *head)
 {
     sk_send_req *s = NULL;
-    if (!sk_matching_ready(ep))
+    if (!sk_matching_get(ep, sk_queue_of_packet(head->flags)))
         return -FI_ENOMEM;
     if (!p->granted)
         sk_credit_grant(ep, p);

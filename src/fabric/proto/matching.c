@@ -1,4 +1,4 @@
-/* matching.c: the matcher of an endpoint, its statistics for people (SKEIN_MATCH_STATS) and its
+/* matching.c: the matchers of an endpoint, their statistics for people (SKEIN_MATCH_STATS) and their
  * trace for replay (SKEIN_TRACE). Every process writes its own files: their names end in the
  * process id. */
 #include <stdio.h>
@@ -28,7 +28,7 @@ static sk_trace *trace_open(sk_endpoint *ep, uint32_t nranks)
     return NULL;
 }
 
-bool sk_matching_init(sk_endpoint *ep)
+sk_matcher *sk_matching_init(sk_endpoint *ep, sk_queue q)
 {
     const sk_fabric_config *c = ep->config;
     uint64_t nranks = sk_id_expected(ep->ids);
@@ -37,24 +37,25 @@ bool sk_matching_init(sk_endpoint *ep)
         .kc = c->kc,
         .kp = c->kp,
         .theta = c->theta,
-        .trace = trace_open(ep, (uint32_t)nranks),
+        .trace = q == SK_TAGGED ? trace_open(ep, (uint32_t)nranks) : NULL,
     };
-    return sk_matcher_new(c->engine, &config, &ep->matcher) == SK_OK;
+    return sk_matcher_new(c->engine, &config, &ep->matcher[q]) == SK_OK ? ep->matcher[q] : NULL;
 }
 
 static void stats_write(sk_endpoint *ep, uint64_t contended)
 {
     char path[4096];
     const char *prefix = ep->config->stats;
+    const sk_matcher *m = ep->matcher[SK_TAGGED];
     sk_match_stats stats;
-    if (!*prefix || !ep->matcher)
+    if (!*prefix || !m)
         return;
-    sk_matcher_stats(ep->matcher, &stats);
+    sk_matcher_stats(m, &stats);
     stats.contended += contended;
     if (strcmp(prefix, "1") == 0) {
         flockfile(stderr);
         fprintf(stderr, "skein: matching in process %ld\n", (long)getpid());
-        sk_match_stats_print(&stats, sk_matcher_engine(ep->matcher), sk_kind_name, stderr);
+        sk_match_stats_print(&stats, sk_matcher_engine(m), sk_kind_name, stderr);
         funlockfile(stderr);
         return;
     }
@@ -65,7 +66,7 @@ static void stats_write(sk_endpoint *ep, uint64_t contended)
                 sk_setting_info_get(SK_SET_MATCH_STATS)->var, prefix, path, strerror(errno));
         return;
     }
-    sk_match_stats_print(&stats, sk_matcher_engine(ep->matcher), sk_kind_name, to);
+    sk_match_stats_print(&stats, sk_matcher_engine(m), sk_kind_name, to);
     if (fclose(to) != 0)
         fprintf(stderr, "skein: %s: %s\n", path, strerror(errno));
 }

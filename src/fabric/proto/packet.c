@@ -5,7 +5,8 @@
 
 #include "match/matcher.h"
 
-#define UP_TO(field) (offsetof(sk_packet, field) + sizeof(((sk_packet *)0)->field))
+#define UP_TO(field)  (offsetof(sk_packet, field) + sizeof(((sk_packet *)0)->field))
+#define MESSAGE_FLAGS (SK_PACKET_HAS_DATA | SK_PACKET_OWN_KIND | SK_PACKET_UNTAGGED)
 
 /* The format of a type: bytes of its header, allowed flags, whether payload follows. */
 typedef struct sk_packet_format {
@@ -14,9 +15,8 @@ typedef struct sk_packet_format {
 } sk_packet_format;
 
 static const sk_packet_format formats[SK_PACKET_LAST] = {
-    [SK_PACKET_EAGER] = {UP_TO(call), SK_PACKET_HAS_DATA | SK_PACKET_OWN_KIND, true},
-    [SK_PACKET_RTS] = {UP_TO(key), SK_PACKET_HAS_DATA | SK_PACKET_OWN_KIND | SK_PACKET_EXPORTED,
-                       false},
+    [SK_PACKET_EAGER] = {UP_TO(call), MESSAGE_FLAGS, true},
+    [SK_PACKET_RTS] = {UP_TO(key), MESSAGE_FLAGS | SK_PACKET_EXPORTED, false},
     [SK_PACKET_CTS] = {UP_TO(recv_handle), 0, false},
     [SK_PACKET_DATA] = {UP_TO(offset), 0, true},
     [SK_PACKET_FIN] = {UP_TO(send_handle), 0, false},
@@ -37,6 +37,8 @@ size_t sk_packet_header_size(sk_packet_type type)
 static bool consistent(const sk_packet *p, size_t payload_len)
 {
     if (p->unused || p->kind >= SK_MAX_KINDS || p->size_class > MAX_SIZE_CLASS)
+        return false;
+    if (p->flags & SK_PACKET_UNTAGGED && (p->tag || p->flags & SK_PACKET_OWN_KIND))
         return false;
     switch (p->type) {
     case SK_PACKET_RTS:

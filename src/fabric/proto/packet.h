@@ -42,7 +42,8 @@ enum { SK_PACKET_VERSION = 1 };
 enum {
     SK_PACKET_HAS_DATA = 1, /* EAGER, RTS: cq data is present */
     SK_PACKET_OWN_KIND = 2, /* EAGER, RTS: kind is set by Skein; else it follows from the tag */
-    SK_PACKET_EXPORTED = 4  /* RTS: the lane the packet came on can read the data */
+    SK_PACKET_EXPORTED = 4, /* RTS: the lane the packet came on can read the data */
+    SK_PACKET_UNTAGGED = 8  /* EAGER, RTS: of fi_msg(3); it has neither tag nor kind */
 };
 
 typedef struct sk_packet {

@@ -41,14 +41,14 @@ static void receiving_fail(sk_endpoint *ep, sk_peer *p, int err)
 
 static void posted_fail(sk_endpoint *ep, uint32_t source, int err)
 {
-    if (!ep->matcher)
-        return;
-    sk_match_item *at = sk_matcher_next(ep->matcher, SK_POSTED, NULL);
-    while (at) {
-        sk_match_item *next = sk_matcher_next(ep->matcher, SK_POSTED, at);
-        if (at->source == source && sk_matcher_cancel(ep->matcher, at))
-            sk_recv_fail(ep, (sk_recv_req *)at, err);
-        at = next;
+    for (int q = 0; q < SK_NQUEUES; q++) {
+        sk_matcher *m = ep->matcher[q];
+        for (sk_match_item *at = m ? sk_matcher_next(m, SK_POSTED, NULL) : NULL, *next; at;
+             at = next) {
+            next = sk_matcher_next(m, SK_POSTED, at);
+            if (at->source == source && sk_matcher_cancel(m, at))
+                sk_recv_fail(ep, (sk_recv_req *)at, err);
+        }
     }
 }
 
@@ -138,12 +138,15 @@ static void on_prefetch(void *self, uint64_t from, const void *data, size_t len)
     const sk_endpoint_lane *l = self;
     const sk_endpoint *ep = l->ep;
     sk_packet head = {0};
-    if (!ep->matcher || !ep->last || ep->last->id != from || len < offsetof(sk_packet, len))
+    sk_matcher *m = ep->matcher[SK_TAGGED];
+    if (!m || !ep->last || ep->last->id != from || len < offsetof(sk_packet, len))
         return;
     memcpy(&head, data, offsetof(sk_packet, len));
+    if (head.flags & SK_PACKET_UNTAGGED)
+        return;
     const sk_match_item item = {
         .tag = head.tag, .source = ep->last->number, .kind = sk_kind_of_packet(&head)};
-    sk_matcher_prefetch(ep->matcher, &item);
+    sk_matcher_prefetch(m, &item);
 }
 
 static void on_read(void *self, void *context, int status)

@@ -1,10 +1,10 @@
-/* recv.c: tagged receives: posted ones, probes (FI_PEEK), those that get a message
- * which a probe has kept for them (FI_CLAIM), and their cancellation. A claimed message is found by
+/* recv.c: receives: posted ones, probes (FI_PEEK), those that get a message which a probe has kept
+ * for them (FI_CLAIM), and their cancellation. A claimed message is found by
  * the context that probe and claim have in common. */
 #include "fabric/proto/endpoint.h"
 
 /* Fill in the matching part of a receive. *own: it belongs to the preload library. */
-static int recv_item(sk_endpoint *ep, const sk_tagged_call *c, sk_match_item *item, bool *own)
+static int recv_item(sk_endpoint *ep, const sk_endpoint_call *c, sk_match_item *item, bool *own)
 {
     item->tag = c->tag & ~c->ignore;
     item->ignore = c->ignore;
@@ -14,7 +14,14 @@ static int recv_item(sk_endpoint *ep, const sk_tagged_call *c, sk_match_item *it
         if (item->source == SK_NO_ID)
             return -FI_EINVAL;
     }
-    *own = sk_kind_recv(&ep->kinds, c->len, item);
+    if (SK_UNLIKELY(c->flags & FI_MSG)) {
+        item->nranks = item->call = 0;
+        item->kind = SK_P2P;
+        item->size = 0;
+        *own = false;
+    } else {
+        *own = sk_kind_recv(&ep->kinds, c->len, item);
+    }
     return 0;
 }
 
@@ -35,10 +42,11 @@ static bool recv_hopeless(const sk_endpoint *ep, const sk_recv_req *r)
            ep->peer[source]->state == SK_PEER_GONE;
 }
 
-int sk_tagged_recv(sk_endpoint *ep, const sk_tagged_call *c)
+int sk_endpoint_recv(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     bool own;
-    if (SK_UNLIKELY(!sk_matching_ready(ep)))
+    sk_matcher *matcher = sk_matching_get(ep, sk_queue_of_call(c->flags));
+    if (SK_UNLIKELY(!matcher))
         return -FI_ENOMEM;
     sk_recv_req *r = sk_recv_new(ep, c);
     if (SK_UNLIKELY(!r))
@@ -52,24 +60,25 @@ int sk_tagged_recv(sk_endpoint *ep, const sk_tagged_call *c)
     }
     if (ep->own_contexts && c->context)
         ((struct fi_context *)c->context)->internal[0] = r;
-    sk_match_item *found = sk_matcher_post(ep->matcher, &r->item);
+    sk_match_item *found = sk_matcher_post(matcher, &r->item);
     if (found)
         recv_match(ep, r, (sk_msg *)found);
-    else if (recv_hopeless(ep, r) && sk_matcher_cancel(ep->matcher, &r->item))
+    else if (recv_hopeless(ep, r) && sk_matcher_cancel(matcher, &r->item))
         sk_recv_fail(ep, r, FI_ECONNRESET);
     if (own)
         sk_kind_accept(&ep->kinds);
     return 0;
 }
 
-int sk_tagged_cancel(sk_endpoint *ep, void *context)
+int sk_endpoint_cancel(sk_endpoint *ep, void *context)
 {
     sk_recv_req *r;
     if (!ep->own_contexts)
         r = sk_context_find(ep, context);
     else
         r = context ? ((struct fi_context *)context)->internal[0] : NULL;
-    if (!r || !ep->matcher || !sk_matcher_cancel(ep->matcher, &r->item))
+    if (!r || r->item.side != SK_POSTED ||
+        !sk_matcher_cancel(ep->matcher[sk_queue_of_call(r->flags)], &r->item))
         return -FI_ENOENT;
     sk_recv_fail(ep, r, FI_ECANCELED);
     return 0;
@@ -77,7 +86,7 @@ int sk_tagged_cancel(sk_endpoint *ep, void *context)
 
 /* --- probe and claim --- */
 
-static void probe_nothing(sk_endpoint *ep, const sk_tagged_call *c)
+static void probe_nothing(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     struct fi_cq_err_entry entry = {.op_context = c->context,
                                     .flags = FI_TAGGED | FI_RECV,
@@ -87,7 +96,7 @@ static void probe_nothing(sk_endpoint *ep, const sk_tagged_call *c)
     sk_completion_push_error(ep->rx, &entry);
 }
 
-static void probe_found(sk_endpoint *ep, const sk_tagged_call *c, const sk_msg *m)
+static void probe_found(sk_endpoint *ep, const sk_endpoint_call *c, const sk_msg *m)
 {
     if (!(c->flags & FI_COMPLETION)) {
         sk_completion_unreserve(ep->rx);
@@ -115,13 +124,14 @@ static void msg_discard(sk_endpoint *ep, sk_msg *m)
         sk_eager_discard(ep, m);
 }
 
-int sk_tagged_probe(sk_endpoint *ep, const sk_tagged_call *c)
+int sk_endpoint_probe(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     bool own;
     sk_match_item item = {0};
     if (c->flags & FI_CLAIM && !c->context)
         return -FI_EINVAL;
-    if (!sk_matching_ready(ep))
+    sk_matcher *matcher = sk_matching_get(ep, SK_TAGGED);
+    if (!matcher)
         return -FI_ENOMEM;
     int rc = recv_item(ep, c, &item, &own);
     if (rc != 0)
@@ -131,14 +141,14 @@ int sk_tagged_probe(sk_endpoint *ep, const sk_tagged_call *c)
     if (own)
         sk_kind_accept(&ep->kinds);
     sk_endpoint_progress(ep); /* a caller that probes in a loop must see what arrives */
-    sk_msg *m = (sk_msg *)sk_matcher_probe(ep->matcher, &item);
+    sk_msg *m = (sk_msg *)sk_matcher_probe(matcher, &item);
     if (!m) {
         probe_nothing(ep, c);
         return 0;
     }
     probe_found(ep, c, m);
     if (c->flags & (FI_CLAIM | FI_DISCARD))
-        sk_matcher_claim(ep->matcher, &m->item);
+        sk_matcher_claim(matcher, &m->item);
     if (c->flags & FI_DISCARD) {
         msg_discard(ep, m);
     } else if (c->flags & FI_CLAIM) {
@@ -148,7 +158,7 @@ int sk_tagged_probe(sk_endpoint *ep, const sk_tagged_call *c)
     return 0;
 }
 
-int sk_tagged_claim(sk_endpoint *ep, const sk_tagged_call *c)
+int sk_endpoint_claim(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     struct fi_context *context = c->context;
     sk_msg *m = context ? context->internal[0] : NULL;

@@ -53,7 +53,7 @@ int sk_rendezvous_send_rts(sk_endpoint *ep, sk_send_req *s)
     return 0;
 }
 
-int sk_rendezvous_loopback(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c,
+int sk_rendezvous_loopback(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c,
                            const sk_packet *head, sk_send_req **out)
 {
     sk_send_req *s = NULL;
@@ -278,7 +278,8 @@ void sk_rendezvous_receive(sk_endpoint *ep, sk_recv_req *r, sk_msg *m)
 int sk_rendezvous_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, sk_lane *lane)
 {
     sk_msg *m = sk_msg_new(ep, p, head);
-    if (SK_UNLIKELY(!m || !sk_matching_ready(ep)))
+    sk_matcher *matcher = sk_matching_get(ep, sk_queue_of_packet(head->flags));
+    if (SK_UNLIKELY(!m || !matcher))
         return FI_ENOMEM;
     if (!p->granted) {
         sk_credit_grant(ep, p);
@@ -288,7 +289,7 @@ int sk_rendezvous_arrive(sk_endpoint *ep, sk_peer *p, const sk_packet *head, sk_
     m->send_handle = head->send_handle;
     m->source = (sk_lane_source){head->offset, head->key, head->len};
     m->lane = lane;
-    sk_match_item *found = sk_matcher_deliver(ep->matcher, &m->item);
+    sk_match_item *found = sk_matcher_deliver(matcher, &m->item);
     if (found)
         sk_rendezvous_receive(ep, (sk_recv_req *)found, m);
     return 0;

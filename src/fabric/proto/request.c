@@ -7,7 +7,7 @@
 /* --- sends --- */
 
 /* Keep the data of an injected message that must wait. */
-static int send_copy(sk_endpoint *ep, sk_send_req *s, const sk_tagged_call *c)
+static int send_copy(sk_endpoint *ep, sk_send_req *s, const sk_endpoint_call *c)
 {
     size_t size = sk_buffer_size(c->len);
     if (ep->copied + size > ep->config->unexpected + SK_FIRST_CREDIT)
@@ -25,7 +25,7 @@ static int send_copy(sk_endpoint *ep, sk_send_req *s, const sk_tagged_call *c)
     return 0;
 }
 
-int sk_send_new(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, const sk_packet *head,
+int sk_send_new(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, const sk_packet *head,
                 sk_send_req **out)
 {
     int rc = 0;
@@ -75,7 +75,7 @@ static void send_error(sk_endpoint *ep, const sk_send_req *s, int err)
         return;
     }
     struct fi_cq_err_entry entry = {.op_context = s->context,
-                                    .flags = FI_TAGGED | FI_SEND,
+                                    .flags = sk_completion_type(s->flags) | FI_SEND,
                                     .tag = s->head.tag,
                                     .err = err,
                                     .prov_errno = err};
@@ -152,7 +152,7 @@ sk_recv_req *sk_context_find(const sk_endpoint *ep, const void *context)
 
 /* --- receives --- */
 
-sk_recv_req *sk_recv_new(sk_endpoint *ep, const sk_tagged_call *c)
+sk_recv_req *sk_recv_new(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     if (SK_UNLIKELY(!sk_completion_reserve(ep->rx)))
         return NULL;
@@ -224,7 +224,7 @@ static void recv_error(sk_endpoint *ep, const sk_recv_req *r, const sk_msg_info 
 
 static void recv_complete(sk_endpoint *ep, sk_recv_req *r, const sk_msg_info *m, int err)
 {
-    uint64_t flags = FI_TAGGED | FI_RECV;
+    uint64_t flags = sk_completion_type(r->flags) | FI_RECV;
     if (m->flags & SK_PACKET_HAS_DATA)
         flags |= FI_REMOTE_CQ_DATA;
     if (ep->own_contexts) {

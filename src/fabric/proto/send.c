@@ -1,10 +1,11 @@
-/* send.c: tagged sends. A short message goes out at once with its data (eager) as long as there is
+/* send.c: sends. A short message goes out at once with its data (eager) as long as there is
  * credit at the receiver; others use rendezvous. A message that the lane has no space for waits at
  * its peer, and so do all later messages to the same peer, so that none overtakes another. */
 #include "fabric/proto/endpoint.h"
 
 /* The slow path: no credit, no space, a long message, or others wait before it. */
-static int send_queued(sk_endpoint *ep, sk_peer *p, const sk_tagged_call *c, const sk_packet *head)
+static int send_queued(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c,
+                       const sk_packet *head)
 {
     sk_send_req *s = NULL;
     if (c->len <= p->eager) /* credit or space may have come */
@@ -35,7 +36,7 @@ static inline int peer_of(sk_endpoint *ep, fi_addr_t addr, sk_peer **out)
     return sk_peer_at(ep, addr, out);
 }
 
-int sk_tagged_send(sk_endpoint *ep, const sk_tagged_call *c)
+int sk_endpoint_send(sk_endpoint *ep, const sk_endpoint_call *c)
 {
     sk_peer *p = NULL;
     int rc = peer_of(ep, c->addr, &p);
@@ -46,7 +47,10 @@ int sk_tagged_send(sk_endpoint *ep, const sk_tagged_call *c)
     sk_packet head = {.type = SK_PACKET_EAGER, .data = (uint32_t)c->data, .tag = c->tag};
     if (c->flags & FI_REMOTE_CQ_DATA)
         head.flags = SK_PACKET_HAS_DATA;
-    sk_kind_send(&ep->kinds, c->len, &head);
+    if (SK_UNLIKELY(c->flags & FI_MSG))
+        head.flags |= SK_PACKET_UNTAGGED;
+    else
+        sk_kind_send(&ep->kinds, c->len, &head);
     bool own = head.flags & SK_PACKET_OWN_KIND;
     if (ep->own_contexts && c->context)
         ((struct fi_context *)c->context)->internal[0] = NULL;
