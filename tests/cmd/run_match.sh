@@ -5,7 +5,7 @@ unset FI_PROVIDER FI_PROVIDER_PATH
 for v in $(env | sed -n 's/^\(OMPI_MCA_\(pml\|mtl\|btl\)[a-z_]*\)=.*/\1/p'); do unset "$v"; done
 mca='--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include skein'
 vars='OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_mtl_ofi_provider_include=skein'
-btl='\^openib,ofi,vader'
+btl='\^openib,ofi,vader,sm'
 path="FI_PROVIDER_PATH=$tmp/lib(:[^ ]*/libfabric)?"
 
 # notes NAME PATTERN COMMAND...: status 0, and one line on standard error that matches, beside the one
@@ -98,6 +98,11 @@ case $flavours in *openmpi*)
         notes "openmpi: missing_provider_is_said" "running without --match: no .*/bare/libskein-fi.so" \
             "$skein" run --lib bare --match mpirun.openmpi -n 2 $a
         grep -q "rank 1 preload=$tmp/bare" out || fail "openmpi: missing_provider_runs_without" "$(says out)"
+        mkdir -p broken && cp "$so" broken && echo broken >broken/libskein-fi.so
+        notes "openmpi: provider_that_does_not_load_is_said" \
+            "running without --match: $tmp/broken/libskein-fi.so does not load with the libfabric of this MPI \(.+\)\$" \
+            "$skein" run --lib broken --match mpirun.openmpi -n 2 $a
+        grep -q "rank 1 preload=$tmp/broken" out || fail "openmpi: provider_that_does_not_load_runs_without" "$(says out)"
 
         # A launcher that only writes what ranks would write: 2 files, of 3 records and of 1.
         cat >bin/mpirun <<'END'

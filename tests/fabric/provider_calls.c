@@ -223,6 +223,9 @@ static void infos(process *p)
     CHECK_OK(offered(h));
     CHECK_OK(fi_getinfo(fi_version(), NULL, NULL, 0, h, &info)); /* the newest that there is */
     fi_freeinfo(info);
+    h->domain_attr->control_progress =
+        (enum fi_progress)(FI_PROGRESS_MANUAL + 1); /* of libfabric 2 */
+    CHECK_OK(offered(h));
     h->mode = 0;
     h->domain_attr->threading = FI_THREAD_UNSPEC;
     h->caps = 0;

@@ -5,10 +5,10 @@ programs=$build/tests/match
 log=$tmp/log
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 
-# What mpirun needs for the provider; words, for eval. Without vader nothing is made in /dev/shm, which
-# a killed job would leave there; without osc/ucx windows go over the provider too.
+# What mpirun needs for the provider; words, for eval. Without vader, later called sm, nothing is made in
+# /dev/shm, which a killed job would leave there; without osc/ucx windows go over the provider too.
 provider="--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include skein"
-provider="$provider --mca btl ^openib,ofi,vader --mca osc ^ucx"
+provider="$provider --mca btl ^openib,ofi,vader,sm --mca osc ^ucx"
 provider="$provider -x FI_PROVIDER_PATH=$build/lib"
 mpirun="mpirun.openmpi --oversubscribe"
 [ "$(id -u)" = 0 ] && mpirun="$mpirun --allow-run-as-root"

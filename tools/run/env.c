@@ -25,8 +25,10 @@ sk_rank_env sk_rank_env_new(sk_arena *a, const char *library)
  * it. FI_PROVIDER names the providers that may be used: where it is set, it must name ours. */
 void sk_rank_env_add_provider(sk_rank_env *e, const sk_match_provider *f)
 {
-    static const char *const mca[] = {
-        "pml", "cm", "mtl", "ofi", "mtl_ofi_provider_include", "skein", "btl", "^openib,ofi,vader"};
+    static const char *const mca[][2] = {{"pml", "cm"},
+                                         {"mtl", "ofi"},
+                                         {"mtl_ofi_provider_include", "skein"},
+                                         {"btl", "^openib,ofi,vader,sm"}};
     sk_arena *a = e->vars.arena;
     const char *path = sk_dirname(a, f->library);
     if (f->others && !getenv("FI_PROVIDER_PATH"))
@@ -35,12 +37,12 @@ void sk_rank_env_add_provider(sk_rank_env *e, const sk_match_provider *f)
         (sk_env_list){.name = "FI_PROVIDER_PATH", .value = path, .separator = ':'};
     e->lists[e->nlists++] = (sk_env_list){
         .name = "FI_PROVIDER", .value = "skein", .separator = ',', .only_if_set = true};
-    for (size_t i = 0; i < sizeof mca / sizeof *mca; i += 2) {
-        if (!strcmp(mca[i], "btl") && getenv("OMPI_MCA_btl"))
-            continue; /* ours only excludes unused components (vader leaves files in /dev/shm when
-                         a job is killed), so the user's choice is as good */
-        sk_strlist_add(&e->mca, mca[i]);
-        sk_strlist_add(&e->mca, mca[i + 1]);
+    for (size_t i = 0; i < sizeof mca / sizeof *mca; i++) {
+        if (!strcmp(mca[i][0], "btl") && getenv("OMPI_MCA_btl"))
+            continue; /* ours only excludes unused components (vader, later called sm, leaves files
+                         in /dev/shm when a job is killed), so the user's choice is as good */
+        sk_strlist_add(&e->mca, mca[i][0]);
+        sk_strlist_add(&e->mca, mca[i][1]);
     }
 }
 
