@@ -15,13 +15,15 @@ enum { LINE = 64, PAGE = 4096, BLOCKS = 2048, NUMBER_SHIFT = 48 };
 /* A part of the memory: a region in use, or free. In the order of addresses. */
 typedef struct memory_block {
     uint64_t start, bytes;
-    int32_t users; /* 0: free */
-    int32_t used;  /* it has served a communicator */
+    uint64_t stamp; /* of sk_region; 0 if it is free and not kept */
+    int32_t users;  /* 0: free */
+    int32_t used;   /* it has served a communicator */
 } memory_block;
 
 /* What one local rank publishes: number + 1 and region, or 0. */
 typedef struct memory_entry {
     _Alignas(LINE) _Atomic uint64_t region;
+    uint64_t stamp;
     _Atomic int attached;
 } memory_entry;
 
@@ -29,6 +31,7 @@ typedef struct memory_head {
     char segment[SK_SEGMENT_HEAD];
     _Alignas(LINE) atomic_flag lock; /* protects the rest */
     int nblocks;                     /* 0: not set up yet */
+    uint64_t last_stamp;
     memory_block block[BLOCKS];
 } memory_head;
 
@@ -83,9 +86,9 @@ void sk_node_memory_free(sk_node_memory *m)
     free(m);
 }
 
-void *sk_node_memory_at(const sk_node_memory *m, uint64_t region)
+void *sk_node_memory_at(const sk_node_memory *m, sk_region r)
 {
-    return (char *)m->head + region;
+    return (char *)m->head + r.at;
 }
 
 /* ---- regions ---- */
@@ -108,13 +111,21 @@ static void unlock(memory_head *h)
     atomic_flag_clear_explicit(&h->lock, memory_order_release);
 }
 
-/* The best free block: the smallest that fits, and of two alike the one whose pages exist. */
+/* Is block a the better one to take? One that is not kept; else the smaller one; of two alike the one
+ * whose pages exist. */
+static bool better(const memory_block *a, const memory_block *b)
+{
+    if (!a->stamp != !b->stamp)
+        return !a->stamp;
+    return a->bytes < b->bytes || (a->bytes == b->bytes && a->used);
+}
+
 static memory_block *find_free(memory_head *h, uint64_t bytes)
 {
     memory_block *best = NULL;
     for (memory_block *b = h->block; b < h->block + h->nblocks; b++)
-        if (!b->users && b->bytes >= bytes &&
-            (!best || b->bytes < best->bytes || (b->bytes == best->bytes && b->used)))
+        if (!b->users && b->bytes >= bytes && (b->bytes == bytes || h->nblocks < BLOCKS) &&
+            (!best || better(b, best)))
             best = b;
     return best;
 }
@@ -127,33 +138,13 @@ static void insert_after(memory_head *h, memory_block *b, memory_block rest)
     h->nblocks++;
 }
 
-uint64_t sk_node_memory_take(sk_node_memory *m, size_t bytes, int users, bool *used)
-{
-    memory_head *h = lock(m);
-    uint64_t want = whole_pages(bytes), region = 0;
-    memory_block *b = find_free(h, want);
-    if (b && (b->bytes == want || h->nblocks < BLOCKS)) {
-        if (b->bytes > want) {
-            memory_block rest = {
-                .start = b->start + want, .bytes = b->bytes - want, .used = b->used};
-            insert_after(h, b, rest);
-            b->bytes = want;
-        }
-        *used = b->used;
-        b->users = users;
-        b->used = 1;
-        region = b->start;
-    }
-    unlock(h);
-    return region;
-}
-
-/* Two free neighbours become one. What was never used stays apart: its pages do not exist yet. */
+/* Two free neighbours that are not kept become one. What was never used stays apart: its pages do not
+ * exist yet. */
 static void merge(memory_head *h, memory_block *b)
 {
     memory_block *next = b + 1;
-    if (b < h->block || next >= h->block + h->nblocks || b->users || next->users ||
-        b->used != next->used)
+    if (b < h->block || next >= h->block + h->nblocks || b->users || next->users || b->stamp ||
+        next->stamp || b->used != next->used)
         return;
     b->bytes += next->bytes;
     h->nblocks--;
@@ -161,27 +152,101 @@ static void merge(memory_head *h, memory_block *b)
         *at = at[1];
 }
 
-void sk_node_memory_release(sk_node_memory *m, uint64_t region)
+static void merge_around(memory_head *h, memory_block *b)
+{
+    merge(h, b);
+    merge(h, b - 1);
+}
+
+/* Nothing fits: keep nothing. */
+static void merge_all(memory_head *h)
+{
+    for (memory_block *b = h->block; b < h->block + h->nblocks; b++)
+        if (!b->users)
+            b->stamp = 0;
+    for (int i = h->nblocks - 2; i >= 0; i--)
+        merge(h, h->block + i);
+}
+
+sk_region sk_node_memory_take(sk_node_memory *m, size_t bytes, int users)
 {
     memory_head *h = lock(m);
-    memory_block *b = h->block;
-    while (b->start != region)
-        b++;
-    SK_ASSERT(b->users > 0);
-    if (--b->users == 0) {
-        merge(h, b);
-        merge(h, b - 1);
+    uint64_t want = whole_pages(bytes);
+    sk_region r = {0};
+    memory_block *b = find_free(h, want);
+    if (!b) {
+        merge_all(h);
+        b = find_free(h, want);
+    }
+    if (b) {
+        if (b->bytes > want) {
+            memory_block rest = {
+                .start = b->start + want, .bytes = b->bytes - want, .used = b->used};
+            insert_after(h, b, rest);
+            b->bytes = want;
+        }
+        r = (sk_region){.at = b->start, .stamp = ++h->last_stamp, .used = b->used};
+        b->stamp = r.stamp;
+        b->users = users;
+        b->used = 1;
     }
     unlock(h);
+    return r;
+}
+
+/* NULL: it has been merged with another one. */
+static memory_block *block_at(memory_head *h, uint64_t at)
+{
+    for (memory_block *b = h->block; b < h->block + h->nblocks; b++)
+        if (b->start == at)
+            return b;
+    return NULL;
+}
+
+void sk_node_memory_release(sk_node_memory *m, sk_region r, bool keep)
+{
+    memory_head *h = lock(m);
+    memory_block *b = block_at(h, r.at);
+    SK_ASSERT(b && b->users > 0);
+    if (!keep)
+        b->stamp = 0;
+    if (--b->users == 0)
+        merge_around(h, b);
+    unlock(h);
+}
+
+bool sk_node_memory_retake(sk_node_memory *m, sk_region r, int users)
+{
+    memory_head *h = lock(m);
+    memory_block *b = block_at(h, r.at);
+    bool ok = b && b->stamp == r.stamp && !b->users;
+    if (ok)
+        b->users = users;
+    unlock(h);
+    return ok;
+}
+
+bool sk_node_memory_forget(sk_node_memory *m, sk_region r)
+{
+    memory_head *h = lock(m);
+    memory_block *b = block_at(h, r.at);
+    bool kept = b && b->stamp == r.stamp, ok = !kept || !b->users;
+    if (kept && ok) {
+        b->stamp = 0;
+        merge_around(h, b);
+    }
+    unlock(h);
+    return ok;
 }
 
 /* ---- publishing ---- */
 
-void sk_node_memory_publish(sk_node_memory *m, int number, uint64_t region)
+void sk_node_memory_publish(sk_node_memory *m, int number, sk_region r)
 {
-    SK_ASSERT(region >> NUMBER_SHIFT == 0);
+    SK_ASSERT(r.at >> NUMBER_SHIFT == 0);
+    m->published[m->me].stamp = r.stamp;
     atomic_store_explicit(&m->published[m->me].region,
-                          (uint64_t)(number + 1) << NUMBER_SHIFT | region, memory_order_release);
+                          (uint64_t)(number + 1) << NUMBER_SHIFT | r.at, memory_order_release);
 }
 
 bool sk_node_memory_attached_by(const sk_node_memory *m, int others)
@@ -195,12 +260,13 @@ void sk_node_memory_withdraw(sk_node_memory *m)
     atomic_store_explicit(&m->published[m->me].region, 0, memory_order_release);
 }
 
-uint64_t sk_node_memory_attach(sk_node_memory *m, int leader, int number)
+bool sk_node_memory_attach(sk_node_memory *m, int leader, int number, sk_region *r)
 {
     memory_entry *b = &m->published[leader];
     uint64_t seen = atomic_load_explicit(&b->region, memory_order_acquire);
     if (seen >> NUMBER_SHIFT != (uint64_t)number + 1)
-        return 0;
+        return false;
+    *r = (sk_region){.at = seen & ((UINT64_C(1) << NUMBER_SHIFT) - 1), .stamp = b->stamp};
     atomic_fetch_add_explicit(&b->attached, 1, memory_order_release);
-    return seen & ((UINT64_C(1) << NUMBER_SHIFT) - 1);
+    return true;
 }

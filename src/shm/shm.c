@@ -125,6 +125,19 @@ sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
     return shm;
 }
 
+void sk_shm_leave(sk_shm *shm)
+{
+    sk_flag_set(&shm->released[shm->me].flag, shm->next, &shm->waiting);
+}
+
+bool sk_shm_all_left(const sk_shm *shm)
+{
+    for (int i = 0; i < shm->n; i++)
+        if (atomic_load_explicit(&shm->released[i].flag.value, memory_order_acquire) != shm->next)
+            return false;
+    return true;
+}
+
 void sk_shm_borrow(sk_shm *shm)
 {
     shm->borrowed = true;

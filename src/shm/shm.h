@@ -43,6 +43,10 @@ void sk_shm_borrow(sk_shm *shm); /* the mapping is somebody else's: do not unmap
 
 /* Make memory that has served n local ranks fit for others: zero what must be zero at first. */
 void sk_shm_clear(void *mem, size_t bytes, int n);
+
+/* This rank has ended its last epoch for now. If all have ended the same number, they can go on. */
+void sk_shm_leave(sk_shm *shm);
+bool sk_shm_all_left(const sk_shm *shm);
 void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting); /* before the first epoch */
 void sk_shm_enable_cma(sk_shm *shm); /* local ranks can read each other's memory */
 void sk_shm_free(sk_shm *shm);       /* unmaps, if it owns the mapping */

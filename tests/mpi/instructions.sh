@@ -5,8 +5,8 @@
 # the limits are little above them; elsewhere they leave room.
 few=500
 many=1500
-host=200 cached=1500 shm=900
-case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 ;; esac
+host=200 cached=1500 shm=900 life=60000
+case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 life=27000 ;; esac
 
 # Rank 0 runs under callgrind, so the other one is mostly ahead. Symbols are bound at start: callgrind
 # takes the binding of a symbol on its first call for recursion.
@@ -19,13 +19,13 @@ exec "$@"
 END
 chmod +x "$tmp/rank.sh"
 
-count() { # flavour setting calls file
+count() { # flavour setting calls file what
     launcher "$1" 2 "OUT=$4" "$2"
-    eval "timeout $(patience 200) $launch $tmp/rank.sh $programs/instructions-$1 $3" >"$log" 2>&1 </dev/null
+    eval "timeout $(patience 200) $launch $tmp/rank.sh $programs/instructions-$1 $3 $5" >"$log" 2>&1 </dev/null
 }
 
-measure() { # flavour name setting limit [waits]
-    if ! count "$1" "$3" $few "$tmp/few" || ! count "$1" "$3" $many "$tmp/many"; then
+measure() { # flavour name setting limit [waits [lives]]
+    if ! count "$1" "$3" $few "$tmp/few" "${6:-}" || ! count "$1" "$3" $many "$tmp/many" "${6:-}"; then
         fail "$1 $2" "the run failed: $(grep -v '^==' "$log" | head -1)"
         return
     fi
@@ -45,4 +45,6 @@ else
     measure "$f" "a call for the host" SKEIN_ALLREDUCE=off $host
     measure "$f" "a cached call" SKEIN_SHM=0 $cached
     measure "$f" "a cached call over shared memory" SKEIN_FIND=0 $shm 1
+    few=20 many=60
+    measure "$f" "a communicator's life" SKEIN_FIND=2 $life 1 lives
 fi

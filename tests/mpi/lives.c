@@ -2,6 +2,7 @@
  *   lives idup         MPI_Comm_idup overlapped with other collectives and messages
  *   lives attributes   the user's copy and delete functions run as often as without Skein, and may make
  *                      communicators themselves
+ *   lives again N      N communicators one after the other, of changing sets of ranks
  *   lives many N       N communicators at a time */
 #include "testlib.h"
 
@@ -163,6 +164,66 @@ static void attributes(void)
     MPI_Comm_free_keyval(&inner_key);
 }
 
+/* ---- again ---- */
+
+/* Collectives of many sizes, short ones through lines, long ones through slots and fifos, and such that
+ * let ranks run ahead. */
+static void use_sizes(MPI_Comm comm, int life, int *data)
+{
+    enum { SIZES = 5 };
+    static const int sizes[SIZES] = {1, 50, 700, 20000, 150000};
+    int me, p;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    for (int i = 0; i < 12; i++) {
+        int n = sizes[(life + i) % SIZES], root = i % p, *all = data + n;
+        for (int k = 0; k < n; k++)
+            data[k] = life * 1000 + me * 100 + i;
+        MPI_Gather(data, n, MPI_INT, all, n, MPI_INT, root, comm);
+        for (int r = 0; me == root && r < p; r++)
+            CHECK(all[r * n] == life * 1000 + r * 100 + i && all[r * n] == all[r * n + n - 1],
+                  "life %d, gather %d of %d numbers: rank %d sent %d", life, i, n, r, all[r * n]);
+        MPI_Bcast(data, n, MPI_INT, root, comm);
+        CHECK(data[n - 1] == life * 1000 + root * 100 + i, "life %d, bcast %d gives %d", life, i,
+              data[n - 1]);
+        data[0] = data[n - 1] = me;
+        MPI_Allreduce(data, all, n, MPI_INT, MPI_MAX, comm);
+        CHECK(all[0] == p - 1 && all[n - 1] == p - 1, "life %d, allreduce %d gives %d", life, i,
+              all[0]);
+    }
+}
+
+/* One after the other, and now and then two at a time: all ranks, halves, all in reverse order. A
+ * nonblocking collective may outlive its communicator. */
+static void again(int n)
+{
+    int me = test_rank(), p = test_size();
+    int *data = must_alloc((size_t)(p + 1) * 150000 * sizeof *data);
+    test_watch(200, "%d communicators one after the other", n);
+    for (int life = 0; life < n; life++) {
+        MPI_Comm comm, other = MPI_COMM_NULL;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (life % 4 == 0)
+            MPI_Comm_split(MPI_COMM_WORLD, me < (p + 1) / 2, me, &comm);
+        else if (life % 4 == 1)
+            MPI_Comm_split(MPI_COMM_WORLD, 0, p - me, &comm);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (life % 5 == 0)
+            MPI_Comm_dup(comm, &other);
+        use_sizes(comm, life, data);
+        if (other != MPI_COMM_NULL)
+            use_sizes(other, life, data);
+        if (life % 3 == 0)
+            MPI_Ibarrier(comm, &request);
+        MPI_Comm_free(&comm);
+        if (other != MPI_COMM_NULL)
+            MPI_Comm_free(&other);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    free(data);
+}
+
 /* ---- many ---- */
 
 static void many(int n)
@@ -193,6 +254,8 @@ int main(int argc, char **argv)
         idup();
     else if (strcmp(what, "attributes") == 0)
         attributes();
+    else if (strcmp(what, "again") == 0)
+        again(argc > 2 ? atoi(argv[2]) : 40);
     else if (strcmp(what, "many") == 0)
         many(argc > 2 ? atoi(argv[2]) : 2000);
     else

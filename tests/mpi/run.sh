@@ -245,6 +245,7 @@ flavour_tests() { # flavour
         run 100 $f 5 SKEIN_FIND=0 -- lives idup
         for n in 1 3; do run 60 $f $n -- lives attributes; done
         run 60 $f 3 SKEIN_FIND=0 -- lives attributes
+        for n in 2 5; do run 200 $f $n SKEIN_FIND=0 -- lives again 40; done
         run 250 $f 2 -- lives many 2000
     fi
     if wanted bits; then

@@ -27,51 +27,59 @@ static bool find_machine(sk_comm *c)
 
 typedef struct sk_local_part {
     const int *ranks; /* of this node, in the communicator */
+    int *peers;       /* the same in MPI_COMM_WORLD */
     int n, me;
     size_t bytes; /* of a region; 0: none is wanted */
-    bool taken;   /* by this rank, the leader */
 } sk_local_part;
 
 #if SK_HAVE_SHM
 
-/* The leader takes a region before the ranks agree, so that they know whether all leaders have one. */
-static void take_region(sk_comm *c, sk_local_part *l)
+/* The leader takes a region before the ranks agree, so that they know whether all leaders have one.
+ * False: it has none, or this rank no memory. */
+static bool take_region(sk_comm *c, sk_local_part *l)
 {
     struct sk_world *w = sk_proc.world;
     int64_t slot_bytes, cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
-    bool used = false;
     l->ranks = sk_machine_local_ranks(c->machine, c->rank, &l->n);
     l->me = c->machine->local_rank[c->rank];
     if (!w->memory || c->machine->max_per_node == 1)
-        return;
+        return false;
     l->bytes = sk_shm_bytes(l->n, cap, &slot_bytes);
-    if (l->me == 0 && l->bytes)
-        c->region = sk_node_memory_take(w->memory, l->bytes, l->n, &used);
-    l->taken = c->region != 0;
-    if (l->taken && used)
-        sk_shm_clear(sk_node_memory_at(w->memory, c->region), l->bytes, l->n);
+    l->peers = l->bytes ? malloc((size_t)l->n * sizeof *l->peers) : NULL;
+    if (!l->peers)
+        return false;
+    for (int i = 0; i < l->n; i++)
+        l->peers[i] = sk_comm_peer(c, l->ranks[i]);
+    if (l->me == 0)
+        c->lease = sk_lease_take(w->leases, l->peers, l->n, l->bytes);
+    return l->me > 0 || c->lease;
 }
 
 /* Nobody has seen it. */
-static void give_region_back(sk_comm *c, const sk_local_part *l)
+static void give_region_back(sk_comm *c)
 {
-    for (int i = 0; l->taken && i < l->n; i++)
-        sk_node_memory_release(sk_proc.world->memory, c->region);
-    c->region = 0;
+    if (c->lease)
+        sk_lease_cancel(sk_proc.world->leases, c->lease);
+    c->lease = NULL;
 }
 
+/* A rank without memory for its part would leave the others waiting for ever. */
 static void share_region(sk_comm *c, const sk_local_part *l)
 {
     struct sk_world *w = sk_proc.world;
-    int leader = w->node_rank[sk_comm_peer(c, l->ranks[0])];
     if (l->me == 0) {
-        sk_node_memory_publish(w->memory, c->number, c->region);
+        sk_node_memory_publish(w->memory, c->number, c->lease->region);
         SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attached_by(w->memory, l->n - 1), sk_progress());
         sk_node_memory_withdraw(w->memory);
-    } else
-        SK_WAIT_UNTIL(sk_proc.wait,
-                      (c->region = sk_node_memory_attach(w->memory, leader, c->number)) != 0,
-                      sk_progress());
+        return;
+    }
+    int leader = w->node_rank[l->peers[0]];
+    sk_region r;
+    SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attach(w->memory, leader, c->number, &r),
+                  sk_progress());
+    c->lease = sk_lease_attach(w->leases, r, l->peers, l->n, l->me, l->bytes);
+    if (!c->lease)
+        sk_host.Abort(c->user, MPI_ERR_NO_MEM);
 }
 
 /* Not every MPI makes progress in a probe, but all do in a test of a pending request. There is one
@@ -98,33 +106,32 @@ static long nap_interval(int nlocal)
     return per_core * NS_PER_RANK < MOST_NS ? per_core * NS_PER_RANK : MOST_NS;
 }
 
-/* A rank without memory for its part would leave the others waiting for ever. */
 static void use_region(sk_comm *c, const sk_local_part *l)
 {
     const struct sk_world *w = sk_proc.world;
     int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
-    c->shm = sk_shm_new(sk_node_memory_at(w->memory, c->region), l->bytes, l->n, l->me);
-    if (!c->shm)
-        sk_host.Abort(c->user, MPI_ERR_NO_MEM);
-    sk_shm_borrow(c->shm);
+    c->shm = c->lease->shm;
+    c->direct = w->cma;
+    sk_shm_bytes(c->machine->max_per_node, cap, &c->slot_capacity);
+    if (!c->lease->fresh)
+        return;
     sk_shm_set_waiting(
         c->shm, (sk_waiting){.mode = w->wait, .idle = host_progress, .nap_ns = nap_interval(l->n)});
-    sk_shm_bytes(c->machine->max_per_node, cap, &c->slot_capacity);
-    c->direct = w->cma;
     if (c->direct)
         sk_shm_enable_cma(c->shm);
 }
 
 #else
 
-static void take_region(sk_comm *c, sk_local_part *l)
+static bool take_region(sk_comm *c, sk_local_part *l)
 {
     (void)c, (void)l;
+    return false;
 }
 
-static void give_region_back(sk_comm *c, const sk_local_part *l)
+static void give_region_back(sk_comm *c)
 {
-    (void)c, (void)l;
+    (void)c;
 }
 
 static void share_region(sk_comm *c, const sk_local_part *l)
@@ -196,19 +203,17 @@ void sk_adopt(sk_comm *c)
     sk_local_part local = {0};
     uint64_t bits = sk_device_possible() ? 0 : NO_DEVICES;
     able = able && find_machine(c);
-    if (able) {
-        take_region(c, &local);
-        bits |= ABLE | (local.bytes && (local.me > 0 || local.taken) ? REGION_TAKEN : 0);
-    }
+    if (able)
+        bits |= ABLE | (take_region(c, &local) ? REGION_TAKEN : 0);
     int number = agree(c, bits, &bits, &begun);
     if (number < 0 || !(bits & REGION_TAKEN))
-        give_region_back(c, &local);
+        give_region_back(c);
     if (number >= 0) {
         c->number = number;
         c->devices = !(bits & NO_DEVICES);
         if (c->devices)
             atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
-        if (bits & REGION_TAKEN && local.ranks) {
+        if (bits & REGION_TAKEN && local.peers) {
             share_region(c, &local);
             use_region(c, &local);
         }
@@ -220,6 +225,7 @@ void sk_adopt(sk_comm *c)
         c->adopt_after = 2 * c->calls + 1; /* not in every call */
     }
     sk_world_release_agreement(begun);
+    free(local.peers);
 }
 
 bool sk_adopt_now(sk_comm *c, const sk_args *a)

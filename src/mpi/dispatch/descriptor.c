@@ -77,5 +77,8 @@ int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, doub
 {
     int rc = run(x, c, send, recv);
     sk_count_served(x->plan, x->counter, since);
-    return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    c->failed = true;
+    return sk_raise(c, rc);
 }

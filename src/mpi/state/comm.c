@@ -50,11 +50,10 @@ static void clear(sk_comm *c)
     c->counted = (sk_plans_stats){0};
     sk_topo_free(c->topo);
     c->topo = NULL;
-    sk_shm_free(c->shm);
+    if (c->lease)
+        sk_lease_end(sk_proc.world->leases, c->lease, !c->failed);
+    c->lease = NULL;
     c->shm = NULL;
-    if (c->region)
-        sk_node_memory_release(sk_proc.world->memory, c->region);
-    c->region = 0;
     sk_machine_free(c->machine);
     c->machine = NULL;
     c->call_machine = NULL;
@@ -107,7 +106,7 @@ static sk_comm *make(MPI_Comm comm)
         return NULL;
     int inter = 0;
     c->user = comm;
-    c->freed = c->had_nonblocking = c->tags_used_up = false;
+    c->freed = c->failed = c->had_nonblocking = c->tags_used_up = false;
     c->host_colls = 0;
     c->host_rounds = 0;
     c->devices = c->device_seen = c->device_host = false;

@@ -5,7 +5,7 @@
 
 #include "mpi/state/process.h"
 #include "select/plan.h"
-#include "shm/shm.h"
+#include "shm/lease.h"
 
 /* Not served yet; served; never served, because some of its ranks are outside MPI_COMM_WORLD. */
 typedef enum sk_comm_state { SK_COMM_NEW, SK_COMM_ADOPTED, SK_COMM_FOREIGN } sk_comm_state;
@@ -24,7 +24,8 @@ typedef struct sk_comm {
     sk_machine *machine;            /* who sits where */
     const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
     sk_shm *shm;                    /* NULL: no shared memory */
-    uint64_t region;                /* of the node's memory: see shm/node_memory.h */
+    sk_lease *lease;                /* of shm */
+    bool failed;                    /* a collective in it ended with an error at this rank */
     int64_t slot_capacity;          /* bytes of its slots */
     bool direct;                    /* local ranks can read each other's memory */
 

@@ -85,6 +85,14 @@ static bool introduce(sk_introduction *in)
 
 /* ---- shared memory ---- */
 
+static void forget_memory(struct sk_world *w)
+{
+    sk_leases_free(w->leases);
+    w->leases = NULL;
+    sk_node_memory_free(w->memory);
+    w->memory = NULL;
+}
+
 #if SK_HAVE_SHM
 
 /* The first rank of a node makes the segment and sends its name to the other local ranks. */
@@ -109,6 +117,8 @@ static void share_memory(sk_introduction *in)
         mem = NULL;
     if (mem && !(w->memory = sk_node_memory_new(mem, bytes, in->nlocal, in->me)))
         sk_segment_unmap(mem, bytes);
+    if (w->memory && !(w->leases = sk_leases_new(w->memory)))
+        forget_memory(w);
 }
 
 static void close_segment(const sk_introduction *in)
@@ -185,16 +195,14 @@ static bool vote(sk_introduction *in, bool alive)
     w->cma = votes[VOTE_CMA];
     w->wait = (sk_wait_mode)-votes[VOTE_WAIT];
     w->progress_everywhere = votes[VOTE_PROGRESS];
-    if (!votes[VOTE_MEMORY]) {
-        sk_node_memory_free(w->memory);
-        w->memory = NULL;
-    }
+    if (!votes[VOTE_MEMORY])
+        forget_memory(w);
     return true;
 }
 
 static void free_world(struct sk_world *w)
 {
-    sk_node_memory_free(w->memory);
+    forget_memory(w);
     if (w->group != MPI_GROUP_NULL)
         sk_host.Group_free(&w->group);
     sk_host.Comm_free(&w->wire);

@@ -10,7 +10,7 @@
 
 #include "mpi/state/location.h"
 #include "mpi/state/process.h"
-#include "shm/node_memory.h"
+#include "shm/lease.h"
 
 enum {
     SK_NUMBER_WORDS = 16,
@@ -30,6 +30,7 @@ struct sk_world {
     bool cma;                /* local ranks can read each other's memory */
     sk_wait_mode wait;       /* of local ranks that wait for each other */
     sk_node_memory *memory;  /* NULL: no shared memory */
+    sk_leases *leases;       /* of that memory */
     uint64_t probe;          /* local ranks try to read this word */
 
     _Atomic uint64_t free_number[SK_NUMBER_WORDS]; /* a bit for each number */

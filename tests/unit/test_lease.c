@@ -1,0 +1,190 @@
+/* Leases of the node's memory: local ranks as threads live through many communicators. In each they run
+ * some epochs and messages; the memory goes from one communicator to the next. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/epochs.h"
+#include "shm/lease.h"
+#include "shm/segment.h"
+
+enum { LOCAL_RANKS = 4, CAP = 16 << 20, LIVES = 60 };
+
+typedef struct local_rank {
+    sk_node_memory *memory;
+    sk_leases *leases;
+    int me;
+    int failures, fresh; /* leases that served nobody before */
+} local_rank;
+
+static void give_way(void)
+{
+    sched_yield();
+}
+
+/* What adopt.c does in a communicator of these local ranks, me being the index of this one. */
+static sk_lease *begin_life(local_rank *r, const int *ranks, int n, int me, int number)
+{
+    int64_t slot_bytes;
+    size_t bytes = sk_shm_bytes(n, CAP, &slot_bytes);
+    sk_lease *l;
+    if (me == 0) {
+        l = sk_lease_take(r->leases, ranks, n, bytes);
+        if (!l)
+            return NULL;
+        sk_node_memory_publish(r->memory, number, l->region);
+        while (!sk_node_memory_attached_by(r->memory, n - 1))
+            sched_yield();
+        sk_node_memory_withdraw(r->memory);
+    } else {
+        sk_region region;
+        while (!sk_node_memory_attach(r->memory, ranks[0], number, &region))
+            sched_yield();
+        l = sk_lease_attach(r->leases, region, ranks, n, me, bytes);
+    }
+    if (l && l->fresh) {
+        r->fresh++;
+        sk_shm_set_waiting(l->shm, (sk_waiting){.mode = SK_WAIT_YIELD, .idle = give_way});
+    }
+    return l;
+}
+
+/* Each rank posts a number in its slot and reads those of the others; then a message to the next. */
+static int use(sk_shm *shm, int n, int me, int life)
+{
+    int failures = 0;
+    for (int i = 0; i < 3 + life % 5; i++) {
+        int64_t bytes = i % 3 == 2 ? 2000 : 8;
+        int value = life * 100 + i * 10 + me;
+        sk_shm_begin(shm, 1);
+        sk_shm_epoch(shm, bytes, true, true);
+        sk_shm_open(shm, 0);
+        memcpy(sk_shm_slot(shm, 0, me), &value, sizeof value);
+        sk_shm_post(shm, 0);
+        sk_shm_await_range(shm, 0, 0, n);
+        for (int k = 0; k < n; k++) {
+            memcpy(&value, sk_shm_slot(shm, 0, k), sizeof value);
+            failures += value != life * 100 + i * 10 + k;
+        }
+        sk_shm_release(shm, 1);
+    }
+    int out = life * 10 + me, in = -1, from = (me + n - 1) % n;
+    sk_shm_send(shm, (me + 1) % n, &out, sizeof out);
+    sk_shm_recv(shm, from, &in, sizeof in);
+    failures += !sk_shm_finish(shm);
+    return failures + (in != life * 10 + from);
+}
+
+/* One communicator of all ranks after the other; in between, each pair has one. */
+static void *live(void *arg)
+{
+    local_rank *r = arg;
+    int all[LOCAL_RANKS] = {0, 1, 2, 3}, pair[2] = {r->me & ~1, r->me | 1};
+    for (int life = 0; life < LIVES; life++) {
+        bool small = life % 3 == 1;
+        int n = small ? 2 : LOCAL_RANKS, me = small ? r->me & 1 : r->me;
+        sk_lease *l = begin_life(r, small ? pair : all, n, me, life);
+        if (!l) {
+            r->failures++;
+            return NULL;
+        }
+        r->failures += use(l->shm, n, me, life);
+        sk_lease_end(r->leases, l, life % 20 != 19 || r->me != 2); /* one rank fails at times */
+    }
+    return NULL;
+}
+
+static void lives_go_on_in_the_same_memory(void **state)
+{
+    (void)state;
+    size_t bytes = sk_node_memory_bytes(LOCAL_RANKS, CAP);
+    local_rank ranks[LOCAL_RANKS];
+    pthread_t thread[LOCAL_RANKS];
+    void *mem;
+    sk_segment_handle handle;
+    assert_int_equal(sk_segment_make(bytes, &mem, &handle), SK_OK);
+    for (int i = 0; i < LOCAL_RANKS; i++) {
+        if (i > 0)
+            assert_int_equal(sk_segment_map(&handle, bytes, &mem), SK_OK);
+        ranks[i] = (local_rank){.memory = sk_node_memory_new(mem, bytes, LOCAL_RANKS, i), .me = i};
+        assert_non_null(ranks[i].memory);
+        ranks[i].leases = sk_leases_new(ranks[i].memory);
+        assert_non_null(ranks[i].leases);
+    }
+    sk_segment_close(&handle);
+    for (int i = 0; i < LOCAL_RANKS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, live, &ranks[i]), 0);
+    for (int i = 0; i < LOCAL_RANKS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_int_equal(ranks[i].failures, 0);
+        /* A leader that comes back before all others have left takes another region. */
+        assert_in_range(ranks[i].fresh, 2 + LIVES / 20 - 1, LIVES / 2);
+        sk_leases_free(ranks[i].leases);
+        sk_node_memory_free(ranks[i].memory);
+    }
+}
+
+/* A rank that ended other epochs than the rest is noticed: all begin anew. */
+static void ranks_that_disagree_begin_anew(void **state)
+{
+    (void)state;
+    enum { N = 2 };
+    size_t bytes = sk_node_memory_bytes(N, CAP), want;
+    int64_t slot_bytes;
+    int members[N] = {0, 1};
+    void *mem[N];
+    sk_node_memory *memory[N];
+    sk_leases *leases[N];
+    sk_segment_handle handle;
+    want = sk_shm_bytes(N, CAP, &slot_bytes);
+    assert_int_equal(sk_segment_make(bytes, &mem[0], &handle), SK_OK);
+    assert_int_equal(sk_segment_map(&handle, bytes, &mem[1]), SK_OK);
+    sk_segment_close(&handle);
+    for (int i = 0; i < N; i++) {
+        memory[i] = sk_node_memory_new(mem[i], bytes, N, i);
+        leases[i] = sk_leases_new(memory[i]);
+    }
+    sk_lease *a = sk_lease_take(leases[0], members, N, want);
+    sk_lease *b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
+    sk_shm_begin(a->shm, 1);
+    sk_shm_epoch(a->shm, 8, true, true);
+    sk_shm_release(a->shm, 1); /* the other one never came to it */
+    uint64_t stamp = a->region.stamp;
+    sk_lease_end(leases[0], a, true);
+    sk_lease_end(leases[1], b, true);
+    a = sk_lease_take(leases[0], members, N, want);
+    assert_true(a->fresh);
+    assert_int_not_equal(a->region.stamp, stamp);
+    b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
+    assert_true(b->fresh);
+    sk_lease_end(leases[0], a, true);
+    sk_lease_end(leases[1], b, true);
+
+    a = sk_lease_take(leases[0], members, N, want); /* cancelled: it stays kept */
+    assert_false(a->fresh);
+    stamp = a->region.stamp;
+    sk_lease_cancel(leases[0], a);
+    a = sk_lease_take(leases[0], members, N, want);
+    assert_false(a->fresh);
+    assert_int_equal(a->region.stamp, stamp);
+    b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
+    assert_false(b->fresh);
+    sk_lease_end(leases[0], a, true);
+    sk_lease_end(leases[1], b, true);
+    for (int i = 0; i < N; i++) {
+        sk_leases_free(leases[i]);
+        sk_node_memory_free(memory[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lives_go_on_in_the_same_memory),
+        cmocka_unit_test(ranks_that_disagree_begin_anew),
+    };
+    return RUN(tests);
+}
