@@ -6,7 +6,7 @@
 few=500
 many=1500
 host=200 cached=1500 shm=900 life=60000
-case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 life=27000 ;; esac
+case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 life=14000 ;; esac
 
 # Rank 0 runs under callgrind, so the other one is mostly ahead. Symbols are bound at start: callgrind
 # takes the binding of a symbol on its first call for recursion.

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "mpi/state/device.h"
+#include "mpi/state/kept.h"
 #include "mpi/state/world.h"
 
 /* Bits of an agreement: the leaders have regions, the ranks have memory for what they need, at no rank
@@ -195,6 +197,18 @@ static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
     return number;
 }
 
+/* Plans depend on the ranks and on these two. Until here there were none. */
+static void use_plans(sk_comm *c, sk_kept *kept)
+{
+    if (!kept || kept->slot_capacity != c->slot_capacity || kept->direct != c->direct)
+        return;
+    SK_ASSERT(sk_plans_count(c->plans).built == 0);
+    sk_plans *none = c->plans;
+    c->plans = kept->plans;
+    c->counted = sk_plans_count(c->plans);
+    kept->plans = none;
+}
+
 void sk_adopt(sk_comm *c)
 {
     bool able = sk_comm_find_peers(c), begun = false;
@@ -202,7 +216,12 @@ void sk_adopt(sk_comm *c)
         return;
     sk_local_part local = {0};
     uint64_t bits = sk_device_possible() ? 0 : NO_DEVICES;
-    able = able && find_machine(c);
+    sk_kept *kept = able ? sk_kept_take(c) : NULL;
+    if (kept) {
+        c->machine = kept->machine;
+        kept->machine = NULL;
+    } else
+        able = able && find_machine(c);
     if (able)
         bits |= ABLE | (take_region(c, &local) ? REGION_TAKEN : 0);
     int number = agree(c, bits, &bits, &begun);
@@ -217,6 +236,7 @@ void sk_adopt(sk_comm *c)
             share_region(c, &local);
             use_region(c, &local);
         }
+        use_plans(c, kept);
         c->call_machine = c->machine;
         c->state = SK_COMM_ADOPTED;
     } else {
@@ -226,6 +246,7 @@ void sk_adopt(sk_comm *c)
     }
     sk_world_release_agreement(begun);
     free(local.peers);
+    sk_kept_free(kept);
 }
 
 bool sk_adopt_now(sk_comm *c, const sk_args *a)

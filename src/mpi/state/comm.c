@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "mpi/state/kept.h"
 #include "mpi/state/topo.h"
 #include "mpi/state/world.h"
 
@@ -45,6 +46,8 @@ static void clear(sk_comm *c)
     c->cache = c->cache_aside;
     sk_comm_drop_cache(c);
     c->cache_aside = NULL;
+    if (c->number >= 0 && !c->topo)
+        sk_kept_put(c);
     sk_plans_free(c->plans);
     c->plans = NULL;
     c->counted = (sk_plans_stats){0};
@@ -257,5 +260,6 @@ void sk_comm_forget_all(void)
         free(c);
     }
     sk_proc.comms = NULL;
+    sk_kept_free_all();
     sk_host.Comm_free_keyval(&sk_proc.comm_key);
 }

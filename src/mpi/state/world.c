@@ -221,6 +221,7 @@ void sk_world_start(void)
     }
     sk_host.Comm_set_errhandler(wire, MPI_ERRORS_RETURN);
     pthread_mutex_init(&w->agree_lock, NULL);
+    pthread_mutex_init(&w->kept_lock, NULL);
     w->wire = wire;
     w->group = MPI_GROUP_NULL;
     sk_host.Comm_group(MPI_COMM_WORLD, &w->group);

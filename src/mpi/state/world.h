@@ -35,6 +35,9 @@ struct sk_world {
 
     _Atomic uint64_t free_number[SK_NUMBER_WORDS]; /* a bit for each number */
 
+    pthread_mutex_t kept_lock;
+    struct sk_kept *kept; /* of freed communicators: see kept.h */
+
     pthread_mutex_t agree_lock; /* protects the rest: which thread may agree on a number */
     bool agreeing;
     int nwaiting;
