@@ -14,7 +14,7 @@ export OMP_NUM_THREADS=1
 run() {
     kind=$1 preload=
     shift
-    [ "$kind" = skein ] && preload=$build/lib/libskein-$flavour.so
+    [ "$kind" = skein ] && preload=$build/lib/libskein.so
     if [ "$flavour" = openmpi ]; then
         words="$(launch_of openmpi 4) -x SKEIN_REPORT=$tmp/report ${preload:+-x LD_PRELOAD=$preload}"
     else

@@ -14,7 +14,7 @@ only=${*:-interfaces random instructions}
 seed=${SEED:-$(date +%s)}
 cores=$(nproc 2>/dev/null || echo 1)
 programs=$build/tests/fortran
-library=$build/lib/libskein-$flavour.so
+library=$build/lib/libskein.so
 log=$tmp/log
 
 wanted() { case " $only " in *" $1 "*) ;; *) return 1 ;; esac; }

@@ -35,7 +35,7 @@ described() {
 # Nothing but MPI's names, the look-ups of such names and Skein's own entry points leaves a library.
 exported() {
     local lib names bad=0
-    for lib in "$build"/lib/libskein-*.so; do
+    for lib in "$build"/lib/libskein*.so; do
         names=$(readelf -W --dyn-syms "$lib" | awk '$4 != "SECTION" && $6 == "DEFAULT" && $7 ~ /^[0-9]/ {print $8}' |
             grep -vE '^(P?MPIX?_|p?mpix?_|skein_|dlopen$|dlsym$|ucp_worker_progress$|fi_prov_ini$)')
         if [ -n "$names" ]; then
@@ -46,11 +46,21 @@ exported() {
     return $bad
 }
 
+# libskein.so has every name of the libraries that it loads, except those that it asks for itself.
+offered() {
+    local names
+    names=$(nm -D --defined-only "$build"/lib/libskein-{openmpi,mpich}.so 2>/dev/null | awk '{print $3}' |
+        grep -vE '^(skein_|__st)' | sort -u)
+    [ -n "$names" ] || return 0
+    ! comm -23 <(echo "$names") <(nm -D --defined-only "$build/lib/libskein.so" | awk '{print $3}' | sort) | grep .
+}
+
 check format clang-format format
 check manuals mandoc manuals
 check described sed described
-if ls "$build"/lib/libskein-*.so >/dev/null 2>&1; then
+if ls "$build"/lib/libskein*.so >/dev/null 2>&1; then
     check exported readelf exported
+    check offered nm offered
 else
     skip exported "no library was built"
 fi

@@ -21,8 +21,8 @@ LIMIT = 600  # lines of a file
 # ---- who may include whom ----
 # A folder includes only folders before it in LAYERS. The folders of APART stand beside the layers.
 LAYERS = ["base", "topo", "shm", "sched", "exec", "coll", "neighbor", "select", "report", "mpi"]
-APART = {"match": {"base"}, "fabric": {"match", "shm", "base"}}
-ALSO = {"mpi": {"match"}}
+APART = {"match": {"base"}, "fabric": {"match", "shm", "base"}, "front": {"base", "report", "mpi"}}
+ALSO = {"mpi": {"match", "front"}}
 # Inside these folders, sub-folders include only those before them; files beside them, none.
 INSIDE = {"src/mpi": ["state", "transport", "dispatch", "abi"], "src/fabric": ["lane", "proto", "api"]}
 
@@ -374,7 +374,7 @@ def compilation_units(lib):
 
 def check_objects(t):
     """The preload libraries contain nothing of lab, and nothing that they never reach."""
-    libs = glob.glob(os.path.join(t.build, "lib", "libskein-*.so"))
+    libs = glob.glob(os.path.join(t.build, "lib", "libskein*.so"))
     for lib in libs:
         for unit in compilation_units(lib):
             m = re.search(r"(?:^|/)((?:lab|tools|tests)/.*)", unit)
@@ -382,7 +382,7 @@ def check_objects(t):
                 yield m.group(1), 1, f"is linked into {os.path.basename(lib)}"
     table = t.objects()
     home = {name: s for s in table if s.startswith("src/") for name in table[s][0]}
-    reached = [s for s in table if s.startswith(("src/mpi/", "src/fabric/"))]
+    reached = [s for s in table if s.startswith(("src/mpi/", "src/fabric/", "src/front/"))]
     seen = set(reached)
     while reached:
         for name in table[reached.pop()][2]:
@@ -415,7 +415,7 @@ def check_linkage(t):
             path, _, rest = line.rpartition(":")
             kind, name = rest.split()[-2:]
             (users if kind in "Uwv" else home)[name].add(source[path])
-    libs = glob.glob(os.path.join(t.build, "lib", "libskein-*.so"))
+    libs = glob.glob(os.path.join(t.build, "lib", "libskein*.so"))
     run = subprocess.run(["nm", "-D", "--defined-only", *libs], capture_output=True, text=True, check=True)
     exported = {line.split()[-1] for line in run.stdout.splitlines() if line}
     for name, places in sorted(home.items()):

@@ -26,7 +26,7 @@ launcher() {
     fi
     local v libs=${FIRST:-}
     for v in "$@"; do launch="$launch -x '$v'"; done
-    [ -z "${PRELOAD:-}" ] || libs=${libs:+$libs:}$build/lib/libskein-openmpi.so
+    [ -z "${PRELOAD:-}" ] || libs=${libs:+$libs:}$build/lib/libskein.so
     [ -z "$libs" ] || launch="$launch -x LD_PRELOAD=$libs"
 }
 

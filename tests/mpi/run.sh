@@ -32,7 +32,7 @@ launcher() {
     fl=$1 ranks=$2
     shift 2
     preload=
-    [ -z "${HOST:-}" ] && preload=${FIRST:+$FIRST:}$build/lib/libskein-$fl.so
+    [ -z "${HOST:-}" ] && preload=${FIRST:+$FIRST:}$build/lib/libskein.so
     if [ "$fl" = openmpi ]; then
         launch="mpirun.openmpi -n $ranks"
         [ "$(id -u)" = 0 ] && launch="$launch --allow-run-as-root"

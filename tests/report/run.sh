@@ -87,9 +87,9 @@ alone() {
     rm -f r.json
     # shellcheck disable=SC2086
     if [ "$mpi" = openmpi ]; then
-        set -- "$1" $launch -x LD_PRELOAD="$build/lib/libskein-$mpi.so" -x SKEIN_REPORT="$tmp/r.json"
+        set -- "$1" $launch -x LD_PRELOAD="$build/lib/libskein.so" -x SKEIN_REPORT="$tmp/r.json"
     else
-        set -- "$1" $launch -genv LD_PRELOAD "$build/lib/libskein-$mpi.so" -genv SKEIN_REPORT "$tmp/r.json"
+        set -- "$1" $launch -genv LD_PRELOAD "$build/lib/libskein.so" -genv SKEIN_REPORT "$tmp/r.json"
     fi
     timeout "$(patience 60)" "${@:2}" "$program" "$1" >out 2>err </dev/null
 }

@@ -8,7 +8,7 @@ programs=$build/tests/tools
 
 # run WHEN [NAME=VALUE]: $text is what it printed, $status its end.
 run() {
-    local preload=$build/lib/libskein-$mpi.so
+    local preload=$build/lib/libskein.so
     [ -n "$3" ] && preload=$3
     read -ra launch < <(launch_of "$mpi" 2)
     if [ "$mpi" = openmpi ]; then

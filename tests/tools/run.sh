@@ -5,7 +5,7 @@ build=$(cd "$1" && pwd) || exit 1
 mpi=$2
 . "$(dirname "$0")/../tap.sh"
 programs=$build/tests/tools
-skein=$build/lib/libskein-$mpi.so
+skein=$build/lib/libskein.so
 
 # run PRELOAD PROGRAM: $text is what it printed, $status its end.
 run() {

@@ -317,54 +317,10 @@ static void candidates(sk_strlist *paths, const sk_elf *program, const sk_elf *f
 /* Which MPI a file is linked with: breadth first through DT_NEEDED, so that what the program itself
  * names comes first. */
 
-static const struct {
-    const char *name, *title;
-} flavours[] = {[SK_MPI_NONE] = {"none", "no MPI"},
-                [SK_MPI_OPENMPI] = {"openmpi", "Open MPI"},
-                [SK_MPI_MPICH] = {"mpich", "MPICH"},
-                [SK_MPI_OTHER] = {"other", "another MPI"}};
-
-const char *sk_flavour_name(sk_flavour f)
-{
-    return flavours[f].name;
-}
-
-const char *sk_flavour_title(sk_flavour f)
-{
-    return flavours[f].title;
-}
-
-sk_flavour sk_flavour_of_name(const char *name)
-{
-    for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
-        if (!strcmp(name, flavours[f].name))
-            return (sk_flavour)f;
-    return SK_MPI_NONE;
-}
-
-/* MPICH's common ABI fixed the number 12; Open MPI has counted in tens since 2.0 and its current
- * ABI began with 40. */
-static sk_flavour flavour_of_library(const char *soname)
-{
-    static const char *const mpich[] = {"libmpich.so.", "libmpi_cray.so.", "libmpi_gnu",
-                                        "libmpi_intel"};
-    for (size_t i = 0; i < sizeof mpich / sizeof *mpich; i++)
-        if (sk_starts_with(soname, mpich[i]))
-            return strstr(soname, ".so.12") ? SK_MPI_MPICH : SK_MPI_OTHER;
-    if (sk_starts_with(soname, "libmpi.so.")) {
-        long version = strtol(soname + strlen("libmpi.so."), NULL, 10);
-        return version == 12 ? SK_MPI_MPICH : version >= 40 ? SK_MPI_OPENMPI : SK_MPI_OTHER;
-    }
-    if (!strcmp(soname, "libmpi.so") || sk_starts_with(soname, "libmpi_abi.so") ||
-        sk_starts_with(soname, "libsimgrid.so"))
-        return SK_MPI_OTHER;
-    return SK_MPI_NONE;
-}
-
 static sk_flavour named_by(const sk_elf *e, const char **soname)
 {
     for (int i = 0; i < e->needed.n; i++) {
-        sk_flavour f = flavour_of_library(e->needed.v[i]);
+        sk_flavour f = sk_flavour_of_library(e->needed.v[i]);
         if (f != SK_MPI_NONE) {
             if (soname)
                 *soname = e->needed.v[i];

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/mpi_library.h"
 #include "base/status.h"
 #include "strlist.h"
 
@@ -26,17 +27,6 @@ bool sk_elf_is(const char *path);
 
 /* *out is set on success only, and lives in the arena. On failure `err` says what is wrong. */
 sk_status sk_elf_read(sk_arena *a, const char *path, sk_elf **out, char *err, size_t size);
-
-typedef enum sk_flavour {
-    SK_MPI_NONE,
-    SK_MPI_OPENMPI,
-    SK_MPI_MPICH, /* and what shares its ABI: Intel MPI, MVAPICH, Cray MPICH */
-    SK_MPI_OTHER, /* an MPI that Skein has no library for */
-} sk_flavour;
-
-const char *sk_flavour_name(sk_flavour f);  /* "openmpi": in file names and options */
-const char *sk_flavour_title(sk_flavour f); /* "Open MPI": in messages */
-sk_flavour sk_flavour_of_name(const char *name);
 
 /* Of an ELF file or, when it names none, of the libraries it needs, searched as the dynamic linker
  * would. *soname gets the name of the MPI library. */

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/lookup.h"
 #include "mpi/state/device.h"
-#include "mpi/state/lookup.h"
 
 static bool defines(const struct link_map *map, const char *name)
 {

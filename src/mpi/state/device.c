@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/lookup.h"
+
 /* The runtimes have no common header, and Skein is built without them: their interfaces are stable
  * and written down here as far as they are needed. */
 
@@ -139,12 +141,11 @@ static bool may_still_load(void)
 
 static void find_runtimes(void)
 {
-    runtime.cuda = (sk_cuda_fn *)sk_host_find_in("cuPointerGetAttribute", "libcuda.so");
-    runtime.hip = (sk_hip_fn *)sk_host_find_in("hipPointerGetAttributes", "libamdhip64.so");
-    runtime.ze.drivers = (sk_ze_drivers_fn *)sk_host_find_in("zeDriverGet", "libze_loader.so");
-    runtime.ze.make = (sk_ze_context_fn *)sk_host_find_in("zeContextCreate", "libze_loader.so");
-    runtime.ze.get =
-        (sk_ze_memory_fn *)sk_host_find_in("zeMemGetAllocProperties", "libze_loader.so");
+    runtime.cuda = (sk_cuda_fn *)sk_dlsym_in("cuPointerGetAttribute", "libcuda.so");
+    runtime.hip = (sk_hip_fn *)sk_dlsym_in("hipPointerGetAttributes", "libamdhip64.so");
+    runtime.ze.drivers = (sk_ze_drivers_fn *)sk_dlsym_in("zeDriverGet", "libze_loader.so");
+    runtime.ze.make = (sk_ze_context_fn *)sk_dlsym_in("zeContextCreate", "libze_loader.so");
+    runtime.ze.get = (sk_ze_memory_fn *)sk_dlsym_in("zeMemGetAllocProperties", "libze_loader.so");
     if (runtime.cuda || runtime.hip || (runtime.ze.drivers && runtime.ze.make && runtime.ze.get))
         atomic_fetch_or(&sk_proc.devices, SK_DEVICES_HERE);
 }

@@ -8,13 +8,13 @@
 /* The header and the host may be of different versions: a function that only some have is declared in
  * host.def and looked up by its name. */
 #if defined(SKEIN_FLAVOUR_OPENMPI)
-#define SK_HOST_LIBRARY      "libmpi.so" /* how the name of its file starts */
+#define SK_HOST_FLAVOUR      SK_MPI_OPENMPI
 #define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
 #define SK_HOST_CHECKS_ALIAS 0
 #define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
 #define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
 #else
-#define SK_HOST_LIBRARY      "libmpich.so"
+#define SK_HOST_FLAVOUR      SK_MPI_MPICH
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
 #define SK_HOST_MPIX_INIT    0

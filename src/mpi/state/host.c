@@ -2,14 +2,17 @@
 
 #if SK_HAVE_NEXT
 #include <dlfcn.h>
-#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lookup.h"
+#include "base/mpi_library.h"
 #include "base/settings.h"
-#include "mpi/state/lookup.h"
+#include "front/front.h"
 
 sk_host_table sk_host;
 
@@ -19,44 +22,38 @@ __attribute__((used)) static double dependency(void)
     return PMPI_Wtime();
 }
 
-/* ---- libraries ---- */
+/* ---- where it is ---- */
 
-typedef struct sk_library_search {
-    const char *library;
-    char path[4096];
-} sk_library_search;
-
-static int match_object(struct dl_phdr_info *info, size_t size, void *data)
+static sk_front_fn *front(void)
 {
-    (void)size;
-    sk_library_search *s = data;
-    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(file, s->library, strlen(s->library)) != 0)
-        return 0;
-    snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
-    return 1;
+    return (sk_front_fn *)sk_dlsym(RTLD_DEFAULT, SK_FRONT_SYMBOL);
 }
 
-/* A handle of a loaded library; NULL: there is none of that name. */
-static void *open_loaded(const char *library)
+/* The next definition after this library, if it is preloaded itself; libskein.so has none. */
+static void *next(const char *name)
 {
-    sk_library_search s = {.library = library};
-    return dl_iterate_phdr(match_object, &s) ? sk_dlopen_real()(s.path, RTLD_LAZY | RTLD_NOLOAD)
-                                             : NULL;
+    void *fn = sk_dlsym_next(name);
+    return fn && front() && sk_library_of(fn) == sk_library_of((void *)front())
+               ? front()().next(name)
+               : fn;
 }
 
-void *sk_host_find_in(const char *name, const char *library)
+/* What libskein.so knows, if it has loaded this library. */
+static sk_front find_host(sk_loaded_mpi *host)
 {
-    void *handle = open_loaded(library), *fn = handle ? sk_dlsym(handle, name) : NULL;
-    if (handle)
-        dlclose(handle); /* whoever loaded it keeps it */
-    return fn;
+    *host = (sk_loaded_mpi){.flavour = SK_HOST_FLAVOUR};
+    if (front() && front()().loads)
+        return front()();
+    if (!sk_loaded_mpi_find(next("PMPI_Init"), host))
+        *host = (sk_loaded_mpi){.flavour = SK_HOST_FLAVOUR};
+    return (sk_front){.host = host->handle, .next = next};
 }
 
 void *sk_host_find_loaded(const char *name, const char *library)
 {
-    void *fn = sk_dlsym_next(name);
-    return fn ? fn : sk_host_find_in(name, library);
+    sk_loaded_mpi host;
+    void *fn = find_host(&host).next(name);
+    return fn ? fn : sk_dlsym_in(name, library);
 }
 
 /* ---- the table ---- */
@@ -82,9 +79,9 @@ static const sk_host_name host_names[] = {
 #undef HOST_OR
 };
 
-static void *find(void *host, const char *name)
+static void *find(const sk_front *f, const char *name)
 {
-    return host ? sk_dlsym(host, name) : sk_dlsym_next(name);
+    return f->host ? sk_dlsym(f->host, name) : f->next(name);
 }
 
 /* ---- the ways ---- */
@@ -92,13 +89,27 @@ static void *find(void *host, const char *name)
 extern sk_way *const __start_sk_ways[] __attribute__((visibility("hidden")));
 extern sk_way *const __stop_sk_ways[] __attribute__((visibility("hidden")));
 
-void *sk_host_entry(const char *name)
+static sk_way *find_way(const char *name)
 {
     bool pmpi = *name == 'P';
     for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++)
         if (strcmp((*at)->name + !pmpi, name) == 0)
-            return pmpi ? (*at)->pmpi : (*at)->entry;
+            return *at;
     return NULL;
+}
+
+void *sk_host_entry(const char *name)
+{
+    sk_way *w = sk_host.Init ? find_way(name) : NULL;
+    return !w ? NULL : *name == 'P' ? w->pmpi : w->entry;
+}
+
+/* For libskein.so: see front.h. */
+SK_EXPORT sk_front_way_fn skein_way;
+void *skein_way(const char *name)
+{
+    sk_way *w = find_way(name);
+    return !w ? NULL : *name == 'P' ? w->pmpi : w->mpi;
 }
 
 const void *sk_host_library(void)
@@ -106,55 +117,75 @@ const void *sk_host_library(void)
     return sk_library_of((void *)sk_host.Init);
 }
 
-static void set_ways(void *host, const void *host_library)
+static void set_ways(const sk_front *f, const void *host_library)
 {
     bool pmpi = sk_setting_on(SK_SET_PMPI);
     for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++) {
         sk_way *w = *at;
         w->mpi = w->pmpi = w->entry;
-        if (!host)
+        if (!f->host)
             continue;
-        void *next = sk_dlsym_next(w->name + 1), *own = sk_dlsym(host, w->name);
-        if (pmpi && next && sk_library_of(next) != host_library)
-            w->mpi = next;
+        void *behind = f->next(w->name + 1), *own = sk_dlsym(f->host, w->name);
+        if (pmpi && behind && sk_library_of(behind) != host_library)
+            w->mpi = behind;
         if (!pmpi && own)
             w->pmpi = own;
+    }
+}
+
+/* This library is preloaded into a program of another MPI. */
+static void stand_aside(const sk_loaded_mpi *host)
+{
+    if (sk_loaded_first_rank())
+        fprintf(stderr,
+                "skein: libskein-%s.so does not fit the MPI of the program, %s, which runs without "
+                "Skein; preload libskein.so, which finds the right one\n",
+                sk_flavour_name(SK_HOST_FLAVOUR), host->soname);
+    for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++) {
+        sk_way *w = *at;
+        void *mpi = next(w->name + 1), *pmpi = next(w->name);
+        w->mpi = mpi ? mpi : (void *)missing;
+        w->pmpi = pmpi ? pmpi : (void *)missing;
     }
 }
 
 /* The host is a dependency of this library, so it is loaded. */
 __attribute__((constructor)) void sk_host_start(void)
 {
-    if (sk_host.Init)
+    static atomic_bool done;
+    sk_loaded_mpi host;
+    if (atomic_exchange(&done, true))
         return;
-    void *host = open_loaded(SK_HOST_LIBRARY);
+    const sk_front f = find_host(&host);
+    if (host.flavour != SK_HOST_FLAVOUR) {
+        stand_aside(&host);
+        return;
+    }
     for (size_t i = 0; i < sizeof host_names / sizeof *host_names; i++) {
         const sk_host_name *n = &host_names[i];
-        void *fn = find(host, n->name);
+        void *fn = find(&f, n->name);
         if (!fn && n->other)
-            fn = find(host, n->other);
+            fn = find(&f, n->other);
         if (!fn)
             fn = (void *)missing;
         memcpy((char *)&sk_host + n->at, &fn, sizeof fn);
     }
     sk_host.large = (void *)sk_host.Bcast_c != (void *)missing;
 #if defined(SK_HOST_ERRORS_ABORT)
-    sk_host.errors_abort = find(host, SK_HOST_ERRORS_ABORT);
+    sk_host.errors_abort = find(&f, SK_HOST_ERRORS_ABORT);
 #elif defined(MPI_ERRORS_ABORT)
     sk_host.errors_abort = MPI_ERRORS_ABORT;
 #endif
-    set_ways(host, sk_host_library());
+    set_ways(&f, sk_host_library());
 }
 
 /* For tests and tools, which look it up by name: the host's function behind an MPI name, given as
  * "PMPI_...". NULL: it has none. */
 SK_EXPORT void *skein_host(const char *name)
 {
-    void *host = open_loaded(SK_HOST_LIBRARY);
-    void *fn = find(host, name);
-    if (host)
-        dlclose(host);
-    return fn;
+    sk_loaded_mpi host;
+    const sk_front f = find_host(&host);
+    return find(&f, name);
 }
 
 #else

@@ -30,9 +30,6 @@ extern sk_host_table sk_host __attribute__((visibility("hidden")));
  * whose file name starts with `library`, also if it was loaded RTLD_LOCAL. NULL: there is none. */
 void *sk_host_find_loaded(const char *name, const char *library);
 
-/* The same, of that library only. */
-void *sk_host_find_in(const char *name, const char *library);
-
 /* Where the two names of an entry point lead. Usually both lead to Skein's function. If a tool behind
  * Skein in the search order wraps the MPI_ name, that name leads to the tool, whose PMPI_ call comes
  * back. With SKEIN_PMPI=off the PMPI_ name leads to the host. */

@@ -1,6 +1,6 @@
-/* local.c: ucp_worker_progress, which Skein's MPICH library interposes, finds UCX also when it was
+/* local.c: ucp_worker_progress, which Skein interposes, finds UCX also when it was
  * loaded with RTLD_LOCAL, where RTLD_NEXT does not see it, and does nothing while there is none.
- * Usage: LD_PRELOAD=libskein-mpich.so local CALLER */
+ * Usage: LD_PRELOAD=libskein.so local CALLER */
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
-#include "mpi/state/lookup.h"
+#include "base/lookup.h"
 
-#include "mpi/state/flavour.h"
-
-#if SK_HAVE_NEXT
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Only the C library's functions have a version, so dlvsym never finds ours. */
 static void *find(const char *name)
@@ -40,7 +40,37 @@ void *sk_dlsym(void *handle, const char *name)
 
 void *sk_dlsym_next(const char *name)
 {
-    return sk_dlsym_real()(RTLD_NEXT, name);
+    void *fn = sk_dlsym_real()(RTLD_NEXT, name);
+    __asm__ volatile("" : "+r"(fn)); /* no jump: the return address says which library asks */
+    return fn;
+}
+
+typedef struct library_search {
+    const char *library;
+    char path[4096];
+} library_search;
+
+static int match(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    library_search *s = data;
+    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
+    if (strncmp(file, s->library, strlen(s->library)) != 0)
+        return 0;
+    snprintf(s->path, sizeof s->path, "%s", info->dlpi_name);
+    return 1;
+}
+
+void *sk_dlsym_in(const char *name, const char *library)
+{
+    library_search s = {.library = library};
+    if (!dl_iterate_phdr(match, &s))
+        return NULL;
+    void *handle = sk_dlopen_real()(s.path, RTLD_LAZY | RTLD_NOLOAD);
+    void *fn = handle ? sk_dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle); /* whoever loaded it keeps it */
+    return fn;
 }
 
 const void *sk_library_of(const void *fn)
@@ -48,5 +78,3 @@ const void *sk_library_of(const void *fn)
     Dl_info info;
     return fn && dladdr(fn, &info) ? info.dli_fbase : NULL;
 }
-
-#endif

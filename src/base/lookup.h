@@ -1,0 +1,23 @@
+/* lookup.h: functions of loaded libraries. Skein exports dlsym and dlopen, which its own look-ups need
+ * not pass: here are the C library's. */
+#ifndef SK_LOOKUP_H
+#define SK_LOOKUP_H
+
+typedef void *sk_dlsym_fn(void *handle, const char *name);
+typedef void *sk_dlopen_fn(const char *file, int mode);
+
+sk_dlsym_fn *sk_dlsym_real(void);
+sk_dlopen_fn *sk_dlopen_real(void);
+
+void *sk_dlsym(void *handle, const char *name);
+void *
+sk_dlsym_next(const char *name); /* with RTLD_NEXT, from this library's place in the search order */
+
+/* A function of a loaded library whose file name starts with `library`, also if it was loaded
+ * RTLD_LOCAL. NULL: there is none. */
+void *sk_dlsym_in(const char *name, const char *library);
+
+/* The library that holds an address, or NULL. */
+const void *sk_library_of(const void *fn);
+
+#endif
