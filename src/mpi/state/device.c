@@ -83,6 +83,15 @@ static void ze_open(sk_ze *z)
             z->n++;
 }
 
+/* Its loader is linked to UCX and libfabric in some distributions, so it is there without any GPU. Only
+ * a driver makes memory. It is loaded when the program initialises the runtime, and then Skein looks
+ * again. */
+static bool ze_usable(const sk_ze *z)
+{
+    uint32_t n = 0;
+    return z->drivers && z->make && z->get && z->drivers(&n, NULL) == 0 && n > 0;
+}
+
 static bool ze_memory(sk_ze *z, const void *p)
 {
     enum { PROPERTIES = 0x17, DEVICE = 2 };
@@ -146,7 +155,7 @@ static void find_runtimes(void)
     runtime.ze.drivers = (sk_ze_drivers_fn *)sk_dlsym_in("zeDriverGet", "libze_loader.so");
     runtime.ze.make = (sk_ze_context_fn *)sk_dlsym_in("zeContextCreate", "libze_loader.so");
     runtime.ze.get = (sk_ze_memory_fn *)sk_dlsym_in("zeMemGetAllocProperties", "libze_loader.so");
-    if (runtime.cuda || runtime.hip || (runtime.ze.drivers && runtime.ze.make && runtime.ze.get))
+    if (runtime.cuda || runtime.hip || ze_usable(&runtime.ze))
         atomic_fetch_or(&sk_proc.devices, SK_DEVICES_HERE);
 }
 
