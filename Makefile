@@ -20,6 +20,10 @@ run: build
 test: deps
 	@scripts/test.sh $(BUILD)
 
+# The tests in a root of another Debian suite: `make test-trixie`, `make test-forky`.
+test-%:
+	@scripts/root.sh $*
+
 bench: build
 	@$(BUILD)/bin/skein bench
 

@@ -3,9 +3,9 @@
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
-# LONG=1: programs of others, see tests/fortran/codes.sh.
+# LONG=1: programs of others, see tests/fortran/codes.sh; and debootstrap, see root.sh.
 [ -z "${LONG:-}" ] ||
-    packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k"
+    packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k debootstrap"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     missing=$packages
@@ -27,14 +27,23 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp) || exit 1
     trap 'rm -f "$log"' EXIT
-    for step in "apt-get update" "$command $missing"; do
-        echo "  $(echo "$step" | cut -c1-60) ..."
-        if ! $step >"$log" 2>&1; then
-            tail -n 20 "$log" >&2
-            echo "failed: $step" >&2
-            exit 1
+    step() {
+        echo "  $(echo "$*" | cut -c1-60) ..."
+        "$@" >"$log" 2>&1 && return
+        tail -n 20 "$log" >&2
+        echo "failed: $*" >&2
+        exit 1
+    }
+    step apt-get update
+    known=
+    for p in $missing; do
+        if apt-cache policy "$p" | grep -q 'Candidate: [0-9]'; then
+            known="$known $p"
+        else
+            echo "  this Debian has no $p"
         fi
     done
+    [ -z "$known" ] || step $command $known
     exit 0
 fi
 
