@@ -11,6 +11,7 @@
 #define SK_HOST_FLAVOUR      SK_MPI_OPENMPI
 #define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
 #define SK_HOST_CHECKS_ALIAS 0
+#define SK_HOST_MIXES_KINDS  1 /* may call a distributed graph a grid or a graph */
 #define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
 #define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
 #else
@@ -18,6 +19,7 @@
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
 #define SK_HOST_MPIX_INIT    0
+#define SK_HOST_MIXES_KINDS  0
 #endif
 
 #if defined(SKEIN_FLAVOUR_MPICH)

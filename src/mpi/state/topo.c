@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "mpi/state/host_errors.h"
 #include "mpi/state/own_graph.h"
 
 /* ---- the graph ---- */
@@ -58,11 +59,25 @@ bool sk_topo_exists(MPI_Comm comm)
     return sk_host.Topo_test(comm, &kind) == MPI_SUCCESS && kind != MPI_UNDEFINED;
 }
 
+/* Is it a distributed graph, though the host calls it a grid or a graph? Open MPI 5.0 does so if
+ * MPI_Dist_graph_create_adjacent was called on such a communicator; the other queries then read what is
+ * not there. */
+static bool is_dist_graph(MPI_Comm comm)
+{
+    int nin, nout, weighted;
+    MPI_Errhandler handler = sk_host_errors_set_aside(comm);
+    int rc = sk_host.Dist_graph_neighbors_count(comm, &nin, &nout, &weighted);
+    sk_host_errors_put_back(comm, handler);
+    return rc == MPI_SUCCESS;
+}
+
 static bool read_topology(MPI_Comm comm, int nranks, int rank, sk_graph **out)
 {
     int kind = MPI_UNDEFINED;
     if (sk_host.Topo_test(comm, &kind) != MPI_SUCCESS)
         return false;
+    if (SK_HOST_MIXES_KINDS && (kind == MPI_CART || kind == MPI_GRAPH) && is_dist_graph(comm))
+        kind = MPI_DIST_GRAPH;
     if (kind == MPI_CART)
         return read_cart(comm, nranks, rank, out);
     if (kind == MPI_GRAPH)
