@@ -3,9 +3,11 @@
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
-# LONG=1: programs of others, see tests/fortran/codes.sh; and debootstrap, see root.sh.
+# LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; LLVM's Fortran compiler,
+# whose package has its version in its name.
 [ -z "${LONG:-}" ] ||
-    packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k debootstrap"
+    packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k debootstrap
+$(apt-cache pkgnames flang- 2>/dev/null | grep -x 'flang-[0-9]*' | sort -V | tail -n 1)"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     missing=$packages

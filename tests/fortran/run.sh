@@ -1,7 +1,7 @@
 #!/bin/sh
 # The Fortran tests: run.sh BUILD_DIR FLAVOUR [GROUP...]
 # The groups are interfaces, random and instructions. Programs run plain and with the library preloaded,
-# for mpif.h, `use mpi` and `use mpi_f08`. They check their results, and that Skein counted every
+# for mpif.h, `use mpi` and `use mpi_f08`, all by gfortran, and for mpif.h by flang. They check their results, and that Skein counted every
 # collective that they called exactly once. SEED=n fixes the random cases.
 set -u
 
@@ -107,6 +107,11 @@ else
         wanted interfaces && interfaces $interface
         wanted random && random $interface
     done
+    if [ -x "$programs/interfaces-flang-$flavour" ]; then
+        wanted interfaces && interfaces flang
+    else
+        wanted interfaces && skip "$flavour flang" "there is no flang; LONG=1 make deps installs one"
+    fi
     wanted instructions && . "$here/instructions.sh"
 fi
 finish
