@@ -65,6 +65,42 @@ static void inject(process *p)
     }
 }
 
+/* As an MPI does it: nonblocking sends are injected while there is room, and sent otherwise. A blocking
+ * one that is injected after them gets through, although it is received first. */
+static void inject_behind(process *p)
+{
+    enum { BEFORE = 300, BLOCKING = 100 };
+    struct fi_cq_tagged_entry e;
+    static char buf[BEFORE][1000];
+    char late[1000];
+    fill(late, sizeof late, 7);
+    if (p->rank == 0) {
+        int sent = 0;
+        for (int i = 0; i < BEFORE; i++)
+            if (fi_tinject(p->ep, buf[i], sizeof buf[i], p->addr[1], 1) == -FI_EAGAIN) {
+                CHECK_OK(fi_tsend(p->ep, buf[i], sizeof buf[i], NULL, p->addr[1], 1, &ctx[0]));
+                sent++;
+            }
+        CHECK(sent > 0 && sent < BEFORE);
+        for (int i = 0; i < BLOCKING; i++)
+            while (fi_tinject(p->ep, late, sizeof late, p->addr[1], 2) == -FI_EAGAIN)
+                CHECK(fi_cq_read(p->cq, &e, 1) == -FI_EAGAIN);
+        barrier(p);
+        for (int i = 0; i < sent; i++)
+            wait_entry(p, &e);
+        return;
+    }
+    for (int i = 0; i < BLOCKING + BEFORE; i++) {
+        char in[1000] = {0};
+        CHECK_OK(
+            fi_trecv(p->ep, in, sizeof in, NULL, p->addr[0], i < BLOCKING ? 2 : 1, 0, &ctx[0]));
+        wait_context(p, &ctx[0]);
+        CHECK(i >= BLOCKING || filled(in, sizeof in, 7));
+        if (i == BLOCKING - 1)
+            barrier(p);
+    }
+}
+
 static void huge(process *p)
 {
     struct fi_cq_tagged_entry e;
@@ -168,6 +204,7 @@ int main(void)
     run_test("floods_both_ways_of_offers", 2, NULL, flood, none);
     run_test("inject_leaves_the_buffer_free", 2, NULL, inject, NULL);
     run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
+    run_test("inject_does_not_wait_for_earlier_ones", 2, NULL, inject_behind, tiny);
     run_test("sixteen_megabytes", 2, NULL, huge, NULL);
     run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);
     run_test("all_to_all", 4, NULL, all_to_all, NULL);

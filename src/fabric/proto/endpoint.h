@@ -110,6 +110,7 @@ typedef struct sk_send_req {
     void *copy;            /* inject: the data */
     void *export_handle;   /* of the lane */
     bool exported;
+    bool reserved; /* inject: a copy beyond the bound */
     sk_packet head;
     struct iovec iov[SK_MAX_IOV];
 } sk_send_req;
@@ -211,6 +212,8 @@ typedef struct sk_endpoint {
     int64_t keepalive_at;    /* ms: when it last looked */
     uint64_t granted;        /* credit granted to all peers beyond SK_FIRST_CREDIT */
     size_t copied;           /* bytes of inject copies that wait */
+    uint32_t reserved;       /* copies beyond the bound that wait */
+    uint32_t refused;        /* injects that found no room, less the sends that came after them */
     sk_list scheduled;       /* sk_peer: have something to send */
     sk_list retry;           /* sk_recv_req: their read could not be started */
     sk_list claimed;         /* sk_msg: found and kept by a probe */

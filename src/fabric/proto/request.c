@@ -6,15 +6,39 @@
 
 /* --- sends --- */
 
+/* Is there room for another injected copy?
+ *
+ * Copies are bounded. But a blocking send that is injected must not wait for nonblocking ones that
+ * were injected before it: they may be received last. Open MPI tries a nonblocking send once and then
+ * sends it without a copy; a blocking one it tries until it is accepted. So who is refused again and
+ * again, without sends in between that replace what was refused, gets one of a few reserved copies.
+ * These are held by blocking sends only, which a correct program receives in the order of its calls. */
+static bool copy_fits(sk_endpoint *ep, sk_send_req *s, size_t size)
+{
+    enum { PATIENCE = 32, RESERVED = 64 };
+    if (ep->copied + size <= ep->config->unexpected + SK_FIRST_CREDIT)
+        return true;
+    if (ep->refused < PATIENCE || ep->reserved == RESERVED) {
+        ep->refused++;
+        return false;
+    }
+    ep->refused = 0;
+    ep->reserved++;
+    s->reserved = true;
+    return true;
+}
+
 /* Keep the data of an injected message that must wait. */
 static int send_copy(sk_endpoint *ep, sk_send_req *s, const sk_endpoint_call *c)
 {
     size_t size = sk_buffer_size(c->len);
-    if (ep->copied + size > ep->config->unexpected + SK_FIRST_CREDIT)
+    if (!copy_fits(ep, s, size))
         return -FI_EAGAIN;
     char *copy = sk_buffer_cache_get(&ep->buffers, c->len);
-    if (!copy)
+    if (!copy) {
+        ep->reserved -= s->reserved;
         return -FI_ENOMEM;
+    }
     size_t at = 0;
     for (size_t i = 0; i < c->niov; at += c->iov[i++].iov_len)
         memcpy(copy + at, c->iov[i].iov_base, c->iov[i].iov_len);
@@ -42,6 +66,8 @@ int sk_send_new(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c, const sk
         s->iov[i] = c->iov[i];
     if (c->flags & FI_INJECT && c->len)
         rc = send_copy(ep, s, c);
+    else if (ep->refused)
+        ep->refused--;
     if (rc == 0)
         *out = s;
     else
@@ -60,6 +86,7 @@ void sk_send_free(sk_endpoint *ep, sk_send_req *s)
     if (s->copy) {
         sk_buffer_cache_put(&ep->buffers, s->copy, s->len);
         ep->copied -= sk_buffer_size(s->len);
+        ep->reserved -= s->reserved;
     }
     sk_object_pool_put(&ep->send_pool, s);
 }
