@@ -104,6 +104,12 @@ case $flavours in *openmpi*)
             "$skein" run --lib broken --match mpirun.openmpi -n 2 $a
         grep -q "rank 1 preload=$tmp/broken" out || fail "openmpi: provider_that_does_not_load_runs_without" "$(says out)"
 
+        # Processes that come later have the launcher's environment.
+        printf '#!/bin/sh\n# openmpi\necho "path=$FI_PROVIDER_PATH"\n' >bin/mpirun
+        chmod +x bin/mpirun
+        shows "openmpi: launcher_has_the_provider_path" "^path=$tmp/lib(:[^ ]*/libfabric)?:/other\$" \
+            env FI_PROVIDER_PATH=/other "$skein" run --lib lib --match mpirun -n 2 $a
+
         # A launcher that only writes what ranks would write: 2 files, of 3 records and of 1.
         cat >bin/mpirun <<'END'
 #!/bin/sh

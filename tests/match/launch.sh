@@ -10,6 +10,8 @@ export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 provider="--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include skein"
 provider="$provider --mca btl ^openib,ofi,vader,sm --mca osc ^ucx"
 provider="$provider -x FI_PROVIDER_PATH=$build/lib"
+# Open MPI 5 gives the processes of MPI_Comm_spawn the environment of mpirun, not what -x says.
+export FI_PROVIDER_PATH=$build/lib
 mpirun="mpirun.openmpi --oversubscribe"
 [ "$(id -u)" = 0 ] && mpirun="$mpirun --allow-run-as-root"
 

@@ -195,6 +195,16 @@ static void add_env(sk_strlist *out, const sk_launch_line *l, const sk_section *
     }
 }
 
+/* Open MPI 5 gives the processes of MPI_Comm_spawn its parameters and the environment of the
+ * launcher, not what -x says. With our parameters they need our provider. */
+static void export_provider(const sk_strlist *set)
+{
+    static const char name[] = "FI_PROVIDER_PATH";
+    for (int i = 0; i < set->n; i++)
+        if (same_variable(name, set->v[i]))
+            setenv(name, set->v[i] + sizeof name, 1);
+}
+
 void sk_env_launch(sk_strlist *out, const sk_launch_line *l, const sk_rank_env *e)
 {
     sk_strlist set = sk_rank_env_vars(out->arena, e, l->inject == SK_INJECT_ENV);
@@ -214,6 +224,7 @@ void sk_env_launch(sk_strlist *out, const sk_launch_line *l, const sk_rank_env *
         }
         sk_env_program(out, l->words + s->program, s->end - s->program, e);
     }
+    export_provider(&set);
 }
 
 void sk_env_program(sk_strlist *out, char *const *words, int n, const sk_rank_env *e)
