@@ -8,7 +8,7 @@
 static bool library_in(const char *dir, const char *flavour, char *path, size_t size)
 {
     const char *end = strcmp(flavour, "smpi") == 0 ? "a" : "so";
-    int n = snprintf(path, size, "%s/libskein-%s.%s", dir, flavour, end);
+    int n = snprintf(path, size, "%s/libskein%s%s.%s", dir, *flavour ? "-" : "", flavour, end);
     return n > 0 && (size_t)n < size && access(path, R_OK) == 0;
 }
 

@@ -16,12 +16,10 @@
 #define SK_CHANNEL_VAR "_SKEIN_RUN"
 
 typedef enum sk_news_kind {
-    SK_NEWS_LOADED, /* the library is in a process */
-    SK_NEWS_START,  /* MPI was initialised; the counts may come along */
-    SK_NEWS_OFF,    /* the same, but SKEIN=off */
-    SK_NEWS_ABORT,  /* MPI_Abort */
-    SK_NEWS_END,    /* MPI_Finalize; the report is written */
-    SK_NEWS_OTHER,  /* a process ends that never initialised this MPI, but has another one */
+    SK_NEWS_START, /* MPI was initialised; the counts may come along */
+    SK_NEWS_OFF,   /* the same, but SKEIN=off */
+    SK_NEWS_ABORT, /* MPI_Abort */
+    SK_NEWS_END,   /* MPI_Finalize; the report is written */
     SK_NNEWS
 } sk_news_kind;
 
@@ -30,10 +28,9 @@ typedef struct sk_news {
     int32_t rank, nranks; /* in MPI_COMM_WORLD; 0 where they are not known */
     int32_t collectives;  /* END: 1 if the rank made any */
     uint64_t layout;      /* START: sk_report_layout of the counts */
-    char text[64];        /* OTHER: the library */
 } sk_news;
 
-/* Tell `skein run`. `fd` goes along unless it is -1. False: nobody listens. Safe in a constructor. */
+/* Tell `skein run`. `fd` goes along unless it is -1. False: nobody listens. */
 bool sk_channel_send(const sk_news *n, int fd);
 
 /* The address of a channel, and its length. */

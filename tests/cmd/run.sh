@@ -66,6 +66,7 @@ mkdir lib bin
 cp "$made/plain" "$made/static" "$made/staticpie" .
 cp "$(find "$made/plain.p" -name '*.o' | head -n 1)" object.o && chmod +x object.o
 flavours=
+cp "$made/libempty.so" lib/libskein.so || exit 2
 for f in openmpi mpich; do
     cp "$made/libempty.so" "lib/libskein-$f.so" || exit 2
     [ -x "$made/app-$f" ] && command -v mpiexec.$f >/dev/null || continue
@@ -87,7 +88,7 @@ first=${first%% *}
 first_app=./app.$first
 first_run=mpiexec.$first
 
-so() { echo "$tmp/lib/libskein-$1.so"; }
+so=$tmp/lib/libskein.so
 export PATH="$tmp/bin:$PATH"
 shift
 for part in ${*:-refuse plan match real fuzz}; do

@@ -47,7 +47,7 @@ else
 fi
 
 case $flavours in *openmpi*)
-    a=./app.openmpi so=$(so openmpi)
+    a=./app.openmpi
     if "$skein" run --lib lib --match --dry-run $a 2>&1 | grep -q "running without"; then
         skip "openmpi: match" "this Open MPI cannot use libfabric"
     else
@@ -94,11 +94,11 @@ case $flavours in *openmpi*)
             env OMPI_MCA_mtl_ofi_provider_exclude=shm "$skein" run --lib lib --match mpirun.openmpi -n 1 $a
         refuses "openmpi: excluded_provider_is_refused" "FI_PROVIDER says \^skein" \
             env FI_PROVIDER=^skein "$skein" run --lib lib --match mpirun.openmpi -n 1 $a
-        mkdir -p bare && cp "$so" bare
+        mkdir -p bare && cp lib/libskein.so lib/libskein-openmpi.so bare
         notes "openmpi: missing_provider_is_said" "running without --match: no .*/bare/libskein-fi.so" \
             "$skein" run --lib bare --match mpirun.openmpi -n 2 $a
         grep -q "rank 1 preload=$tmp/bare" out || fail "openmpi: missing_provider_runs_without" "$(says out)"
-        mkdir -p broken && cp "$so" broken && echo broken >broken/libskein-fi.so
+        mkdir -p broken && cp lib/libskein.so lib/libskein-openmpi.so broken && echo broken >broken/libskein-fi.so
         notes "openmpi: provider_that_does_not_load_is_said" \
             "running without --match: $tmp/broken/libskein-fi.so does not load with the libfabric of this MPI \(.+\)\$" \
             "$skein" run --lib broken --match mpirun.openmpi -n 2 $a
@@ -154,7 +154,7 @@ END
     ;;
 esac
 case $flavours in *mpich*)
-    a=./app.mpich so=$(so mpich)
+    a=./app.mpich
     notes "mpich: match_says_that_it_cannot_and_runs" "running without --match: the MPICH of .* libfabric" \
         "$skein" run --lib lib --match mpiexec.mpich -n 2 $a
     grep -q "rank 1 preload=$so" out || fail "mpich: match_runs_without" "$(says out)"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool sk_find_is_file(const char *path)
+static bool is_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -15,7 +15,7 @@ bool sk_find_is_file(const char *path)
 
 static sk_find_result try_path(const char *candidate, const char **path)
 {
-    if (!sk_find_is_file(candidate))
+    if (!is_file(candidate))
         return SK_FIND_MISSING;
     *path = candidate;
     return access(candidate, X_OK) == 0 ? SK_FIND_OK : SK_FIND_NOT_EXECUTABLE;

@@ -15,8 +15,6 @@ typedef enum sk_find_result {
  * SK_FIND_MISSING. */
 sk_find_result sk_find_program(sk_arena *a, const char *name, const char *dir, const char **path);
 
-bool sk_find_is_file(const char *path);
-
 /* The first of the texts (NULL-ended, up to 64 bytes each) that the file contains; NULL when it has
  * none or cannot be read. */
 const char *sk_file_mentions(sk_arena *a, const char *path, const char *const *texts);

@@ -39,38 +39,25 @@ void sk_run_note(const char *format, ...)
 
 /* The program: does it use an MPI, and which one? */
 
-/* For a script or an interpreter that shows no MPI: it most likely uses that of the launcher. */
-static int guess(const char *name, sk_flavour launcher, sk_flavour *mpi)
-{
-    if (*mpi == SK_MPI_NONE)
-        *mpi = launcher;
-    if (*mpi == SK_MPI_NONE)
-        return sk_refuse("cannot tell which MPI %s uses; say it with --mpi=openmpi or --mpi=mpich",
-                         name);
-    sk_run_note("cannot see which MPI %s uses, taking %s (--mpi changes that)", name,
-                sk_flavour_title(*mpi));
-    return SK_RUN_OK;
-}
-
 static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
 {
     if (p->mpi == SK_MPI_OTHER && sk_starts_with(p->soname, "libsimgrid"))
         return sk_refuse("%s is built for simulation (%s) and cannot be preloaded; link it with "
                          "libskein-smpi.a instead",
-                         p->file, p->soname);
+                         p->path, p->soname);
     if (p->mpi == SK_MPI_OTHER)
         return sk_refuse("%s links %s, an MPI that Skein has no library for; it serves Open MPI "
                          "(libmpi.so.40) and MPICH (libmpich.so.12, libmpi.so.12)",
-                         p->file, p->soname);
-    if (launcher != SK_MPI_NONE && launcher != p->mpi)
+                         p->path, p->soname);
+    if (launcher != SK_MPI_NONE && launcher != p->mpi && p->mpi != SK_MPI_ABI)
         return sk_refuse(
             "%s links %s (%s), but the launcher is that of %s; use the launcher of %s or "
             "compile the program for %s",
-            p->file, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(launcher),
+            p->path, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(launcher),
             sk_flavour_title(p->mpi), sk_flavour_title(launcher));
     if (*mpi != SK_MPI_NONE && *mpi != p->mpi)
         return sk_refuse("%s links %s (%s), but a program before it %s; one job needs one MPI",
-                         p->file, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(*mpi));
+                         p->path, sk_flavour_title(p->mpi), p->soname, sk_flavour_title(*mpi));
     *mpi = p->mpi;
     return SK_RUN_OK;
 }
@@ -99,8 +86,8 @@ static int check_program(const sk_program *p, const char *name, sk_flavour launc
     switch (p->verdict) {
     case SK_PROGRAM_MPI:
         return check_mpi(p, launcher, mpi);
-    case SK_PROGRAM_UNKNOWN:
-        return guess(name, launcher, mpi);
+    case SK_PROGRAM_ANY:
+        break;
     case SK_PROGRAM_MISSING:
         return sk_refuse("program %s not found; if it is only on other nodes, say --mpi=openmpi or "
                          "--mpi=mpich",
@@ -113,22 +100,16 @@ static int check_program(const sk_program *p, const char *name, sk_flavour launc
         return sk_refuse("%s is linked statically, so no library can be preloaded; link its MPI "
                          "dynamically (leave out -static)",
                          p->path);
-    case SK_PROGRAM_NOT_MPI:
-        break;
     }
-    return sk_refuse(
-        "%s is not an MPI program: it links no MPI library; if it loads one while it runs, "
-        "say which with --mpi=openmpi or --mpi=mpich",
-        p->path);
+    return SK_RUN_OK;
 }
 
-/* The library of Skein for that MPI. */
+/* The libraries of Skein: the one that is preloaded, and the one that it loads for an MPI. */
 
 static int not_found(sk_flavour mpi, const char *path)
 {
     char other[4096];
-    sk_flavour not = mpi == SK_MPI_OPENMPI ? SK_MPI_MPICH : SK_MPI_OPENMPI;
-    if (sk_library_find(sk_flavour_name(not ), other, sizeof other))
+    if (mpi != SK_MPI_NONE && sk_library_find("", other, sizeof other))
         return sk_refuse(
             "library not found: looked for %s; this Skein was built without %s: install "
             "its development files and build again, or say --lib DIR",
@@ -138,46 +119,36 @@ static int not_found(sk_flavour mpi, const char *path)
 }
 
 /* Checks that the library can be loaded into the program. */
-static int check_fit(sk_arena *a, sk_flavour mpi, const sk_program *p, const char *path)
+static int check_fit(sk_arena *a, const sk_program *p, const char *path)
 {
     char err[512];
     sk_elf *e;
-    const char *soname = NULL;
     if (strpbrk(path, " :"))
         return sk_refuse(
             "the dynamic linker cannot preload from a path with a space or a colon: %s", path);
     if (sk_elf_read(a, path, &e, err, sizeof err) != SK_OK)
         return sk_refuse("%s", err);
-    if (p && p->bits && (p->bits != e->bits || p->machine != e->machine))
-        return sk_refuse("%s is for another kind of machine than %s", p->file, path);
-    sk_flavour f = sk_mpi_of(a, e, &soname);
-    bool fits = f == SK_MPI_NONE || f == mpi;
-    if (fits && soname && p && p->soname && mpi == SK_MPI_OPENMPI)
-        fits = !strcmp(soname, p->soname);
-    if (!fits)
-        return sk_refuse(
-            "%s was built for %s, not for the MPI of the program%s%s; build Skein again "
-            "with that MPI",
-            path, soname, p && p->soname ? ", " : "", p && p->soname ? p->soname : "");
+    if (p->bits && (p->bits != e->bits || p->machine != e->machine))
+        return sk_refuse("%s is for another kind of machine than %s", p->path, path);
     return SK_RUN_OK;
 }
 
-/* From `dir` if that is not NULL. `p`: a program that it has to fit, or NULL. */
+/* The library for that MPI; SK_MPI_NONE: the one that is preloaded. From `dir` if that is not NULL. */
 static int check_library(sk_arena *a, sk_flavour mpi, const char *dir, const sk_program *p,
                          const char **library)
 {
     char path[4096];
-    const char *name = sk_flavour_name(mpi);
+    const char *name = mpi == SK_MPI_NONE ? "" : sk_flavour_name(mpi);
     bool found;
     if (dir) {
-        snprintf(path, sizeof path, "%s/libskein-%s.so", dir, name);
+        snprintf(path, sizeof path, "%s/libskein%s%s.so", dir, *name ? "-" : "", name);
         found = access(path, R_OK) == 0;
     } else {
         found = sk_library_find(name, path, sizeof path);
     }
     if (!found)
         return dir ? sk_refuse("library not found: looked for %s", path) : not_found(mpi, path);
-    if (check_fit(a, mpi, p, path) != SK_RUN_OK)
+    if (check_fit(a, p, path) != SK_RUN_OK)
         return SK_RUN_REFUSED;
     *library = sk_format(a, "%s", path);
     return SK_RUN_OK;
@@ -250,7 +221,9 @@ static int decide_match(sk_arena *a, const sk_run_options *o, sk_flavour mpi, co
     *use = false;
     if (!o->match)
         return SK_RUN_OK;
-    if (!sk_match_provider_find(a, mpi, from, o->lib, f, &why)) {
+    if (mpi == SK_MPI_NONE)
+        why = "cannot tell which MPI the program uses; say it with --mpi=openmpi or --mpi=mpich";
+    if (why || !sk_match_provider_find(a, mpi, from, o->lib, f, &why)) {
         if (o->trace)
             return sk_refuse("nothing to record without the provider: %s", why);
         sk_run_note("running without --match: %s", why);
@@ -273,7 +246,7 @@ static int find_launcher(sk_arena *a, char **words, int n)
     const char *path;
     if (sk_launcher_named(words[0]))
         return 0;
-    sk_program_look(a, words, 1, NULL, &p);
+    sk_program_look(a, words[0], NULL, &p);
     for (int i = 1; i < n && p.verdict != SK_PROGRAM_MPI && p.verdict != SK_PROGRAM_MISSING; i++)
         if (sk_launcher_named(words[i]) && sk_find_program(a, words[i], NULL, &path) == SK_FIND_OK)
             return i;
@@ -293,12 +266,14 @@ static int check_env(char *const *words, int n)
 static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
                       const sk_launch_line *l, sk_rank_env *env)
 {
-    const char *library = NULL;
+    const char *library = NULL, *own = NULL;
     sk_match_provider f = {0};
     bool with;
-    if (check_library(a, mpi, o->lib, p, &library) != SK_RUN_OK)
+    if (check_library(a, SK_MPI_NONE, o->lib, p, &library) != SK_RUN_OK ||
+        (mpi != SK_MPI_NONE && check_library(a, mpi, o->lib, p, &own) != SK_RUN_OK))
         return SK_RUN_REFUSED;
-    int status = decide_match(a, o, mpi, p->file ? p->file : library, l, &f, &with);
+    const char *from = p->verdict == SK_PROGRAM_MPI ? p->path : own ? own : library;
+    int status = decide_match(a, o, mpi, from, l, &f, &with);
     if (status != SK_RUN_OK)
         return status;
     if (with && *o->match)
@@ -309,32 +284,32 @@ static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, cons
     return SK_RUN_OK;
 }
 
-/* A script that starts launchers: those that it finds in PATH are ours, and run the real ones under
- * `skein run` with the same options. */
-static int plan_script(sk_strlist *out, const sk_run_options *o, char **words, int n,
-                       const char *launcher)
+/* Sets a variable for the command, or shows it in a dry run. */
+static void set(sk_strlist *out, const sk_run_options *o, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    if (o->dry_run)
+        sk_strlist_add(out, setting);
+    else
+        setenv(sk_format(out->arena, "%.*s", (int)(equals - setting), setting), equals + 1, 1);
+}
+
+/* For a command that may start launchers, such as a script: those that it finds in PATH are ours, and
+ * run the real ones under `skein run` with the same options. */
+static void set_launchers(sk_strlist *out, const sk_run_options *o)
 {
     sk_arena *a = out->arena;
     const char *ours = sk_launch_find_tool(a, "launchers/mpirun"), *path = getenv("PATH");
-    if (strchr(launcher, '/') || !ours)
-        return sk_refuse("%s starts %s itself; put `skein run` in front of %s there", words[0],
-                         launcher, launcher);
+    if (!ours)
+        return;
     const char *self = sk_format(a, "'%s' run --or-plain", sk_launch_self(a));
     if (o->lib)
         self = sk_format(a, "%s --lib '%s'", self, o->lib);
     if (o->match)
         self = sk_format(a, "%s --match%s%s", self, *o->match ? "=" : "", o->match);
-    path = sk_format(a, "%s:%s", sk_dirname(a, ours), path ? path : "/usr/local/bin:/usr/bin:/bin");
-    if (o->dry_run) {
-        sk_strlist_add(out, "env");
-        sk_strlist_add(out, sk_format(a, "PATH=%s", path));
-        sk_strlist_add(out, sk_format(a, "%s=%s", SK_RUN_AGAIN_VAR, self));
-    }
-    setenv("PATH", path, 1);
-    setenv(SK_RUN_AGAIN_VAR, self, 1);
-    for (int i = 0; i < n; i++)
-        sk_strlist_add(out, words[i]);
-    return SK_RUN_OK;
+    path = path ? path : "/usr/local/bin:/usr/bin:/bin";
+    set(out, o, sk_format(a, "PATH=%s:%s", sk_dirname(a, ours), path));
+    set(out, o, sk_format(a, "%s=%s", SK_RUN_AGAIN_VAR, self));
 }
 
 static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, int n)
@@ -348,25 +323,24 @@ static int plan_direct(sk_strlist *out, const sk_run_options *o, char **words, i
         return sk_refuse("%s is not a launcher that Skein knows: %s", words[0], unsupported);
     int status = check_env(words, n);
     if (status == SK_RUN_OK && mpi == SK_MPI_NONE) {
-        sk_program_look(a, words, n, NULL, &p);
-        if (p.launcher)
-            return plan_script(out, o, words, n, p.launcher);
+        sk_program_look(a, words[0], NULL, &p);
         status = check_program(&p, words[0], SK_MPI_NONE, &mpi);
     }
+    bool any = p.verdict == SK_PROGRAM_ANY && mpi == SK_MPI_NONE;
+    sk_run_options own = *o;
+    if (any)
+        own.match = NULL; /* the launchers that it starts decide */
     if (status == SK_RUN_OK)
-        status = choose_env(a, o, mpi, &p, NULL, &env);
+        status = choose_env(a, &own, mpi, &p, NULL, &env);
     if (status != SK_RUN_OK)
         return status;
     if (o->dry_run)
         sk_strlist_add(out, "env");
-    sk_strlist set = sk_rank_env_vars(a, &env, true);
-    for (int i = 0; i < set.n; i++) {
-        const char *equals = strchr(set.v[i], '=');
-        if (o->dry_run)
-            sk_strlist_add(out, set.v[i]);
-        else
-            setenv(sk_format(a, "%.*s", (int)(equals - set.v[i]), set.v[i]), equals + 1, 1);
-    }
+    sk_strlist vars = sk_rank_env_vars(a, &env, true);
+    for (int i = 0; i < vars.n; i++)
+        set(out, o, vars.v[i]);
+    if (any)
+        set_launchers(out, o);
     sk_env_program(out, words, n, &env);
     return SK_RUN_OK;
 }
@@ -391,7 +365,7 @@ static int check_sections(sk_arena *a, const sk_launch_line *l, sk_flavour launc
             return SK_RUN_REFUSED;
         if (forced != SK_MPI_NONE)
             continue;
-        sk_program_look(a, l->words + s->program, s->end - s->program, s->dir, p);
+        sk_program_look(a, l->words[s->program], s->dir, p);
         if (check_program(p, l->words[s->program], launcher, mpi) != SK_RUN_OK)
             return SK_RUN_REFUSED;
     }
@@ -446,9 +420,11 @@ static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, i
         l.nsections = sk_launcher_sections(a, l.kind, words, n, &sections);
         l.sections = sections;
     }
-    l.inject = l.kind >= SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l))
-                   ? SK_INJECT_ENV
-                   : SK_INJECT_OPTIONS;
+    if (known && mpi == SK_MPI_NONE)
+        mpi = mpi_of_launcher(l.kind);
+    bool by_env = (!known && mpi == SK_MPI_NONE) || l.kind >= SK_LAUNCHER_SRUN ||
+                  (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l));
+    l.inject = by_env ? SK_INJECT_ENV : SK_INJECT_OPTIONS;
     int status = choose_env(a, o, mpi, &p, &l, &env);
     if (status == SK_RUN_OK)
         sk_env_launch(out, &l, &env);

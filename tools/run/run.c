@@ -24,7 +24,7 @@ const struct argp_option sk_run_option_table[] = {
      "print a table of the collectives when the program ends, or write it to FILE as JSON", 0},
     {"match", MATCH, "NAME", OPTION_ARG_OPTIONAL,
      "match messages by Skein's libfabric provider, with this engine", 0},
-    {"mpi", MPI, "NAME", 0, "openmpi or mpich: do not look which MPI the program links", 0},
+    {"mpi", MPI, "NAME", 0, "openmpi or mpich: do not look at the program", 0},
     {"lib", LIB, "DIR", 0, "take Skein's libraries from DIR", 0},
     {"dry-run", DRY_RUN, NULL, 0, "print the command that would be run", 0},
     {"or-plain", OR_PLAIN, NULL, 0, "run a command that cannot run under Skein without it", 0},
@@ -180,8 +180,6 @@ bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, i
         *status = SK_RUN_OK;
         w = NULL;
     }
-    if (getenv(SK_RUN_AGAIN_VAR))
-        w = NULL; /* every launcher of the script has a `skein run` of its own */
     if (*status == SK_RUN_OK && o->dry_run)
         print(command.v);
     if (*status != SK_RUN_OK || o->dry_run)
@@ -190,8 +188,8 @@ bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, i
         sk_watch_start(w);
     if (!sk_job_run(command.v, w, end, status))
         return false;
-    if (w)
-        sk_watch_end(w, words, end);
+    if (w) /* every launcher of a script has a `skein run` of its own */
+        sk_watch_end(w, words, end, getenv(SK_RUN_AGAIN_VAR) != NULL);
     return true;
 }
 

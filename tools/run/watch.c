@@ -35,7 +35,6 @@ struct sk_watch {
     int quiet;       /* ranks that ended without any collective */
     int nranks;      /* of the last job that started */
     bool collective; /* some rank made a collective call */
-    const char *other;
 };
 
 sk_watch *sk_watch_new(sk_arena *a)
@@ -168,8 +167,6 @@ void sk_watch_read(sk_watch *w)
             remove_rank(w, &n);
         else if (n.news.kind == SK_NEWS_ABORT)
             w->aborted_by = n.news.rank;
-        else if (n.news.kind == SK_NEWS_OTHER)
-            w->other = sk_format(w->arena, "%.*s", (int)sizeof n.news.text, n.news.text);
     }
 }
 
@@ -205,24 +202,14 @@ static const char *why_nothing(const sk_watch *w, char *const *words, const sk_j
         return w->quiet && w->quiet == w->nranks && !w->collective
                    ? "the program called MPI_Init, but made no collective call"
                    : NULL;
-    if (w->other)
-        return sk_format(
-            a,
-            "the program uses another MPI, %s; --mpi and a library of Skein's for that "
-            "MPI are needed",
-            w->other);
-    if (w->seen[SK_NEWS_LOADED])
-        return sk_format(a,
-                         "no process called MPI_Init: the program uses no MPI, ended before, or a "
-                         "script started one that is linked statically%s",
-                         sk_setting_on(SK_SET_PMPI)
-                             ? ""
-                             : "; with SKEIN_PMPI=off Fortran programs on Open MPI are not seen");
     if (end->status != 0 || may_be_elsewhere(a, words))
         return NULL;
-    return "its library reached no process: the program is linked statically or setuid, or a "
-           "script "
-           "clears LD_PRELOAD";
+    return sk_format(a,
+                     "no process called MPI_Init with its library: the program uses no MPI or one "
+                     "that is linked statically, is setuid, or a script clears LD_PRELOAD%s",
+                     sk_setting_on(SK_SET_PMPI)
+                         ? ""
+                         : "; with SKEIN_PMPI=off Fortran programs on Open MPI are not seen");
 }
 
 /* The largest of every cell over the ranks that have not ended; returns how many those are. */
@@ -266,9 +253,8 @@ static bool is_missing(const sk_watch *w, const char *where)
     return stat(where, &st) != 0 && errno == ENOENT;
 }
 
-void sk_watch_end(sk_watch *w, char *const *words, const sk_job_end *end)
+static void finish(sk_watch *w, char *const *words, const sk_job_end *end)
 {
-    sk_watch_read(w);
     const char *where = getenv("SKEIN_REPORT"), *why = why_nothing(w, words, end);
     bool table = where && strcmp(where, "1") == 0;
     if (where && *where && is_missing(w, where)) {
@@ -287,6 +273,13 @@ void sk_watch_end(sk_watch *w, char *const *words, const sk_job_end *end)
     }
     if (why && !table)
         sk_run_note("Skein served nothing: %s", why);
+}
+
+void sk_watch_end(sk_watch *w, char *const *words, const sk_job_end *end, bool others)
+{
+    sk_watch_read(w);
+    if (!others || w->seen[SK_NEWS_START] || w->seen[SK_NEWS_OFF])
+        finish(w, words, end);
     close(w->socket);
     sk_report_free(w->report);
 }

@@ -3,6 +3,8 @@
 #ifndef SK_RUN_WATCH_H
 #define SK_RUN_WATCH_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 
 typedef struct sk_watch sk_watch;
@@ -23,7 +25,7 @@ int sk_watch_fd(const sk_watch *w); /* readable: call sk_watch_read */
 void sk_watch_read(sk_watch *w);
 
 /* Writes the report if it is missing, and says so if Skein saw nothing. `words` is the command as the
- * user gave it. */
-void sk_watch_end(sk_watch *w, char *const *words, const sk_job_end *end);
+ * user gave it. `others`: other watches may have seen what this one has not. */
+void sk_watch_end(sk_watch *w, char *const *words, const sk_job_end *end, bool others);
 
 #endif

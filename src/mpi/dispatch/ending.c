@@ -7,11 +7,6 @@
 
 #include "report/channel.h"
 
-#if SK_HAVE_NEXT
-#include <dlfcn.h>
-#include <link.h>
-#endif
-
 static sk_news news_of(sk_news_kind kind)
 {
     return (sk_news){.kind = kind, .rank = sk_proc.world_rank, .nranks = sk_proc.world_size};
@@ -115,38 +110,10 @@ void sk_ending_abort(void)
 
 #if SK_HAVE_NEXT
 
-/* ---- processes that load the library ---- */
-
-__attribute__((constructor)) static void loaded(void)
-{
-    tell(SK_NEWS_LOADED);
-}
-
-static int find_other_mpi(struct dl_phdr_info *info, size_t size, void *data)
-{
-    static const char *const names[] = {"libmpi.so.", "libmpich.so.", "libmpi_abi.so."};
-    (void)size;
-    sk_news *n = data;
-    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
-    Dl_info own;
-    if (dladdr((void *)sk_host.Init, &own) && own.dli_fbase == (void *)info->dlpi_addr)
-        return 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(file, names[i], strlen(names[i])) == 0) {
-            snprintf(n->text, sizeof n->text, "%s", file);
-            return 1;
-        }
-    return 0;
-}
-
 __attribute__((destructor)) static void ended(void)
 {
-    sk_news n = news_of(SK_NEWS_OTHER);
     if (must_save() && sk_proc.world_rank == 0)
         save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0");
-    if (atomic_load(&sk_proc.state) == SK_PROC_NEW && getenv(SK_CHANNEL_VAR) &&
-        dl_iterate_phdr(find_other_mpi, &n))
-        sk_channel_send(&n, -1);
 }
 
 #endif
