@@ -11,25 +11,27 @@ enum { TEXT = 16384 }; /* more than the version string of any MPI */
 /* ---- in a process of its own ---- */
 
 /* Writes the prefix of the persistent collectives, whether there are large counts, and the version. */
-static bool tell(const char *library, FILE *out)
+static bool tell(const char *const *libraries, FILE *out)
 {
     static char text[TEXT];
     int len = 0;
-    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-    if (!handle)
+    void *mpi = NULL;
+    while (*libraries && !mpi)
+        mpi = dlopen(*libraries++, RTLD_LAZY | RTLD_LOCAL);
+    if (!mpi)
         return false;
-    int (*version)(char *, int *) =
-        (int (*)(char *, int *))dlsym(handle, "MPI_Get_library_version");
-    void *(*find)(const char *) = (void *(*)(const char *))dlsym(handle, "skein_host");
-    if (!version || !find || version(text, &len) != 0)
+    int (*version)(char *, int *) = (int (*)(char *, int *))dlsym(mpi, "MPI_Get_library_version");
+    if (!version || version(text, &len) != 0)
         return false;
-    const char *init = find("PMPI_Bcast_init") ? "MPI_" : find("PMPIX_Bcast_init") ? "MPIX_" : "-";
-    fprintf(out, "%s\n%d\n%s\n", init, find("PMPI_Bcast_c") != NULL, text);
+    const char *init = dlsym(mpi, "PMPI_Bcast_init")    ? "MPI_"
+                       : dlsym(mpi, "PMPIX_Bcast_init") ? "MPIX_"
+                                                        : "-";
+    fprintf(out, "%s\n%d\n%s\n", init, dlsym(mpi, "PMPI_Bcast_c") != NULL, text);
     return true;
 }
 
 /* What the process wrote; NULL: it could not. */
-static char *ask(sk_arena *a, const char *library)
+static char *ask(sk_arena *a, const char *const *libraries)
 {
     int ends[2], status = 1;
     char *text = sk_arena_need(a, TEXT);
@@ -39,7 +41,7 @@ static char *ask(sk_arena *a, const char *library)
     pid_t child = fork();
     if (child == 0) {
         FILE *out = fdopen(ends[1], "w");
-        bool told = out && tell(library, out) && fflush(out) == 0;
+        bool told = out && tell(libraries, out) && fflush(out) == 0;
         _exit(told ? 0 : 1);
     }
     close(ends[1]);
@@ -67,9 +69,9 @@ static char *line_of(sk_arena *a, const char *text, const char *label)
     return sk_format(a, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-bool sk_mpi_host_ask(sk_arena *a, const char *library, sk_mpi_host *out)
+bool sk_mpi_host_ask(sk_arena *a, const char *const *libraries, sk_mpi_host *out)
 {
-    char *text = ask(a, library), *version = NULL;
+    char *text = ask(a, libraries), *version = NULL;
     char *second = text ? strchr(text, '\n') : NULL,
          *third = second ? strchr(second + 1, '\n') : NULL;
     if (!third)

@@ -1,4 +1,4 @@
-/* host.h: the MPI that a library of Skein serves on this machine. */
+/* host.h: the MPIs of this machine. */
 #ifndef SK_TOOLS_HOST_H
 #define SK_TOOLS_HOST_H
 
@@ -11,8 +11,8 @@ typedef struct sk_mpi_host {
     bool large;       /* it has large counts */
 } sk_mpi_host;
 
-/* Asks the MPI on which `library` (libskein-openmpi.so, libskein-mpich.so) depends. It is loaded in a
- * process of its own. False: it cannot be loaded. */
-bool sk_mpi_host_ask(sk_arena *a, const char *library, sk_mpi_host *out);
+/* Asks the first of these libraries (names, ended by NULL) that can be loaded, in a process of its own.
+ * False: there is none. */
+bool sk_mpi_host_ask(sk_arena *a, const char *const *libraries, sk_mpi_host *out);
 
 #endif

@@ -68,17 +68,18 @@ static void print_libraries(void)
     }
 }
 
-/* Which MPIs the libraries serve here, unless a program brings its own. */
+/* Which MPIs are here, unless a program brings its own. */
 static void print_hosts(void)
 {
-    static const char *const flavours[] = {"openmpi", "mpich"};
-    char path[4096];
+    static const struct {
+        const char *flavour, *libraries[3];
+    } hosts[] = {{"openmpi", {"libmpi.so.40"}}, {"mpich", {"libmpich.so.12", "libmpi.so.12"}}};
     sk_arena *a = sk_arena_new();
     printf("MPIs\n");
-    for (size_t i = 0; a && i < sizeof flavours / sizeof *flavours; i++) {
+    for (size_t i = 0; a && i < sizeof hosts / sizeof *hosts; i++) {
         sk_mpi_host h;
-        printf("    %-8s ", flavours[i]);
-        if (!sk_library_find(flavours[i], path, sizeof path) || !sk_mpi_host_ask(a, path, &h))
+        printf("    %-8s ", hosts[i].flavour);
+        if (!sk_mpi_host_ask(a, hosts[i].libraries, &h))
             printf("not found\n");
         else
             printf("%s%s%s; persistent collectives: %s%s; large counts: %s\n", h.name,
