@@ -4,18 +4,14 @@
 # counts are exact. What is compared is the cost that Skein adds or saves: (Fortran under Skein - Fortran
 # plain) with (C under Skein - C plain). The host's Fortran layer is in both of the first and in none of
 # the others, so it cancels out; it is shown by itself.
-few=500
-many=1500
+calls=1000
 most=60
 
 # count plain|skein PROGRAM: sets $cost, the instructions of a call, or fails.
 count() {
-    for calls in $few $many; do
-        start 1 "$1" LD_BIND_NOW=1 -- valgrind --tool=callgrind --toggle-collect=measured \
-            --callgrind-out-file="$tmp/$calls" "$2" $calls || return 1
-    done
-    cost=$(awk '/^(summary|totals):/ { n[FILENAME] = $2 } END { print (n[ARGV[2]] - n[ARGV[1]]) / '$((many - few))' }' \
-        "$tmp/$few" "$tmp/$many")
+    start 1 "$1" LD_BIND_NOW=1 -- valgrind --tool=callgrind --toggle-collect=measured \
+        --callgrind-out-file="$tmp/counts" "$2" $calls || return 1
+    cost=$(awk '/^(summary|totals):/ { n = $2 } END { print n / '$calls' }' "$tmp/counts")
     cost=${cost%.*}
 }
 

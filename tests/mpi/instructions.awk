@@ -1,6 +1,6 @@
-# instructions.awk: what the library itself spends per call, from two callgrind files (few calls, many
-# calls), whose difference is free of start and warm-up: the instructions that stand in its source
-# files, and those of the C library called from there. -v few=N -v many=M
+# instructions.awk: what the library itself spends per call, from a callgrind file of so many calls after a
+# warm-up: the instructions that stand in its source files, and those of the C library called from there.
+# -v calls=N
 # It goes by source file because callgrind loses track of who called whom where a function ends in a
 # jump to another one.
 #
@@ -22,7 +22,6 @@ function counts() { # the line at hand is of the file `at`, in a function of the
         !(waits && own ~ /\/(waiting|request|adopt|node_memory)\.c$/)
 }
 
-FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
 /^ob=/ { object = named(substr($0, 4), obj); next }
 /^fl=/ { at = own = named(substr($0, 4), src); next }
 /^f[ie]=/ { at = named(substr($0, 4), src); next }
@@ -34,13 +33,13 @@ FNR == 1 { run++; split("", obj); split("", src); object = at = own = "" }
     callee = ""
     getline
     if (counts() && to !~ /libskein|libmpi|libopen-|libuc|\/mca_|ld-linux/)
-        sum[run] += $2
+        sum += $2
     next
 }
-/^[-+*0-9]/ && counts() { sum[run] += $2; seen = 1 }
+/^[-+*0-9]/ && counts() { sum += $2; seen = 1 }
 END {
     if (seen)
-        printf "%.0f\n", (sum[2] - sum[1]) / (many - few)
+        printf "%.0f\n", sum / calls
     else
         print "none"
 }

@@ -3,10 +3,9 @@
 # those of the host's functions it calls and without waiting. The counts are exact and the same on a
 # busy machine, but they are those of a processor and a compiler. Where they were counted (x86-64, gcc 12)
 # the limits are little above them; elsewhere they leave room.
-few=500
-many=1500
+calls=1000
 host=200 cached=1500 shm=900 life=60000
-case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 life=14000 ;; esac
+case $(uname -m)-$(cc -dumpversion) in x86_64-12*) host=190 cached=850 shm=850 life=25000 ;; esac
 
 # Rank 0 runs under callgrind, so the other one is mostly ahead. Symbols are bound at start: callgrind
 # takes the binding of a symbol on its first call for recursion.
@@ -19,17 +18,13 @@ exec "$@"
 END
 chmod +x "$tmp/rank.sh"
 
-count() { # flavour setting calls file what
-    launcher "$1" 2 "OUT=$4" "$2"
-    eval "timeout $(patience 200) $launch $tmp/rank.sh $programs/instructions-$1 $3 $5" >"$log" 2>&1 </dev/null
-}
-
 measure() { # flavour name setting limit [waits [lives]]
-    if ! count "$1" "$3" $few "$tmp/few" "${6:-}" || ! count "$1" "$3" $many "$tmp/many" "${6:-}"; then
+    launcher "$1" 2 "OUT=$tmp/counts" "$3"
+    if ! eval "timeout $(patience 200) $launch $tmp/rank.sh $programs/instructions-$1 $calls ${6:-}" >"$log" 2>&1 </dev/null; then
         fail "$1 $2" "the run failed: $(grep -v '^==' "$log" | head -1)"
         return
     fi
-    n=$(awk -v waits="${5:-0}" -v few=$few -v many=$many -f "$here/instructions.awk" "$tmp/few" "$tmp/many")
+    n=$(awk -v waits="${5:-0}" -v calls=$calls -f "$here/instructions.awk" "$tmp/counts")
     if [ "$n" = none ]; then
         skip "$1 $2" "the library has no debug information, or the calls do not reach it"
     elif [ "$n" -gt "$4" ] || [ "$n" -lt 1 ]; then
@@ -45,6 +40,6 @@ else
     measure "$f" "a call for the host" SKEIN_ALLREDUCE=off $host
     measure "$f" "a cached call" SKEIN_SHM=0 $cached
     measure "$f" "a cached call over shared memory" SKEIN_FIND=0 $shm 1
-    few=20 many=60
+    calls=50
     measure "$f" "a communicator's life" SKEIN_FIND=2 $life 1 lives
 fi
