@@ -41,8 +41,8 @@ flock 9
 [ -d "$root" ] || make_root || exit 1
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 
-# In the root the copy is in /work/N; N keeps those who use the root at the same time apart.
-copy=/work/$$
+# In the root the copy is in /skein/N; N keeps those who use the root at the same time apart.
+copy=/skein/$$
 rm -rf "${root:?}$copy"
 mkdir -p "$root$copy" && git archive HEAD | tar -xf - -C "$root$copy" || exit 1
 flock -u 9

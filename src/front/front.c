@@ -73,7 +73,8 @@ sk_front skein_front(void)
     return (sk_front){!is_preloaded(), atomic_load(&state.host), sk_dlsym_next};
 }
 
-/* With SKEIN=off nothing of Skein is loaded, unless somebody wants a report, which is to say so. */
+/* With SKEIN=off nothing of Skein is loaded, unless somebody wants a report, which is to say so. Other
+ * words for off are read by the implementation. */
 static bool is_off(void)
 {
     const char *set = getenv("SKEIN"), *report = getenv("SKEIN_REPORT");

@@ -127,6 +127,8 @@ for mpi; do
     check "implementation_behind_it_serves_on_$mpi" served
     job "$own:$front" "$mpi" "$programs/calls-$mpi"
     check "implementation_before_it_serves_on_$mpi" served
+    job "$own" "$mpi" "$programs/load" "$programs/libcalls-$mpi.so"
+    check "implementation_alone_serves_a_library_loaded_late_on_$mpi" served
     report=
     job "$tmp/alone/libskein.so" "$mpi" "$programs/calls-$mpi"
     check "without_implementation_the_program_runs_plain_on_$mpi" eval 'plain 1 && said "no library for .*runs without Skein"'
@@ -137,6 +139,32 @@ for mpi; do
         job "$build/lib/libskein-$other.so" "$mpi" "$programs/calls-$mpi"
         check "library_for_${other}_lets_${mpi}_run_plain" eval 'plain 1 && said "does not fit the MPI"'
     done
+done
+
+# Intel MPI, MVAPICH and others have MPICH's ABI in a library of another name: here, MPICH in such a file.
+renamed() { # FILE TO: a copy with the other name of the library
+    python3 - "$1" "$2" <<'END'
+import shutil, sys
+data = open(sys.argv[1], "rb").read()
+old, new = b"\0libmpich.so.12\0", b"\0libmpi.so.12\0\0\0"
+assert data.count(old) == 1
+shutil.copy(sys.argv[1], sys.argv[2])
+open(sys.argv[2], "wb").write(data.replace(old, new))
+END
+}
+for mpi; do
+    [ "$mpi" = mpich ] || continue
+    mkdir "$tmp/abi"
+    host=$(ldd "$programs/calls-mpich" | sed -n 's/.*libmpich\.so\.12 => \(.*\) (.*/\1/p')
+    if renamed "$(readlink -f "$host")" "$tmp/abi/libmpi.so.12" && renamed "$programs/calls-mpich" "$tmp/abi/calls"; then
+        report=1
+        job "$front" mpich env LD_LIBRARY_PATH="$tmp/abi" "$tmp/abi/calls"
+        check mpich_by_another_name_is_served served
+        job "$front" mpich env LD_LIBRARY_PATH="$tmp/abi" LD_DEBUG=files "$tmp/abi/calls"
+        check mpich_by_another_name_is_the_only_mpi eval 'right && ! grep -q "init:.*libmpich.so" "$tmp/err"'
+    else
+        fail mpich_by_another_name "the library could not be renamed"
+    fi
 done
 
 # ---- an MPI that Skein does not know ----

@@ -11,7 +11,7 @@
 #include "shm/lease.h"
 #include "shm/segment.h"
 
-enum { LOCAL_RANKS = 4, CAP = 16 << 20, LIVES = 60 };
+enum { LOCAL_RANKS = 4, PAIR = 2, CAP = 16 << 20, LIVES = 60 };
 
 typedef struct local_rank {
     sk_node_memory *memory;
@@ -82,11 +82,11 @@ static int use(sk_shm *shm, int n, int me, int life)
 static void *live(void *arg)
 {
     local_rank *r = arg;
-    int all[LOCAL_RANKS] = {0, 1, 2, 3}, pair[2] = {r->me & ~1, r->me | 1};
+    int all[LOCAL_RANKS] = {0, 1, 2, 3}, two[PAIR] = {r->me & ~1, r->me | 1};
     for (int life = 0; life < LIVES; life++) {
         bool small = life % 3 == 1;
-        int n = small ? 2 : LOCAL_RANKS, me = small ? r->me & 1 : r->me;
-        sk_lease *l = begin_life(r, small ? pair : all, n, me, life);
+        int n = small ? PAIR : LOCAL_RANKS, me = small ? r->me & 1 : r->me;
+        sk_lease *l = begin_life(r, small ? two : all, n, me, life);
         if (!l) {
             r->failures++;
             return NULL;
@@ -97,24 +97,37 @@ static void *live(void *arg)
     return NULL;
 }
 
-static void lives_go_on_in_the_same_memory(void **state)
+static void ranks_new(local_rank *ranks, int n)
 {
-    (void)state;
-    size_t bytes = sk_node_memory_bytes(LOCAL_RANKS, CAP);
-    local_rank ranks[LOCAL_RANKS];
-    pthread_t thread[LOCAL_RANKS];
+    size_t bytes = sk_node_memory_bytes(n, CAP);
     void *mem;
     sk_segment_handle handle;
     assert_int_equal(sk_segment_make(bytes, &mem, &handle), SK_OK);
-    for (int i = 0; i < LOCAL_RANKS; i++) {
+    for (int i = 0; i < n; i++) {
         if (i > 0)
             assert_int_equal(sk_segment_map(&handle, bytes, &mem), SK_OK);
-        ranks[i] = (local_rank){.memory = sk_node_memory_new(mem, bytes, LOCAL_RANKS, i), .me = i};
+        ranks[i] = (local_rank){.memory = sk_node_memory_new(mem, bytes, n, i), .me = i};
         assert_non_null(ranks[i].memory);
         ranks[i].leases = sk_leases_new(ranks[i].memory);
         assert_non_null(ranks[i].leases);
     }
     sk_segment_close(&handle);
+}
+
+static void ranks_free(local_rank *ranks, int n)
+{
+    for (int i = 0; i < n; i++) {
+        sk_leases_free(ranks[i].leases);
+        sk_node_memory_free(ranks[i].memory);
+    }
+}
+
+static void lives_go_on_in_the_same_memory(void **state)
+{
+    (void)state;
+    local_rank ranks[LOCAL_RANKS];
+    pthread_t thread[LOCAL_RANKS];
+    ranks_new(ranks, LOCAL_RANKS);
     for (int i = 0; i < LOCAL_RANKS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, live, &ranks[i]), 0);
     for (int i = 0; i < LOCAL_RANKS; i++) {
@@ -122,62 +135,74 @@ static void lives_go_on_in_the_same_memory(void **state)
         assert_int_equal(ranks[i].failures, 0);
         /* A leader that comes back before all others have left takes another region. */
         assert_in_range(ranks[i].fresh, 2 + LIVES / 20 - 1, LIVES / 2);
-        sk_leases_free(ranks[i].leases);
-        sk_node_memory_free(ranks[i].memory);
     }
+    ranks_free(ranks, LOCAL_RANKS);
 }
 
-/* A rank that ended other epochs than the rest is noticed: all begin anew. */
+/* ---- two ranks, by one thread ---- */
+
+static const int pair[PAIR] = {0, 1};
+
+typedef struct both {
+    sk_lease *of[PAIR];
+} both;
+
+static size_t pair_bytes(void)
+{
+    int64_t slot_bytes;
+    return sk_shm_bytes(PAIR, CAP, &slot_bytes);
+}
+
+static both begin_both(local_rank *r)
+{
+    both l;
+    l.of[0] = sk_lease_take(r[0].leases, pair, PAIR, pair_bytes());
+    assert_non_null(l.of[0]);
+    l.of[1] = sk_lease_attach(r[1].leases, l.of[0]->region, pair, PAIR, 1, pair_bytes());
+    assert_non_null(l.of[1]);
+    assert_int_equal(l.of[0]->fresh, l.of[1]->fresh);
+    return l;
+}
+
+static void end_both(local_rank *r, both l)
+{
+    for (int i = 0; i < PAIR; i++)
+        sk_lease_end(r[i].leases, l.of[i], true);
+}
+
 static void ranks_that_disagree_begin_anew(void **state)
 {
     (void)state;
-    enum { N = 2 };
-    size_t bytes = sk_node_memory_bytes(N, CAP), want;
-    int64_t slot_bytes;
-    int members[N] = {0, 1};
-    void *mem[N];
-    sk_node_memory *memory[N];
-    sk_leases *leases[N];
-    sk_segment_handle handle;
-    want = sk_shm_bytes(N, CAP, &slot_bytes);
-    assert_int_equal(sk_segment_make(bytes, &mem[0], &handle), SK_OK);
-    assert_int_equal(sk_segment_map(&handle, bytes, &mem[1]), SK_OK);
-    sk_segment_close(&handle);
-    for (int i = 0; i < N; i++) {
-        memory[i] = sk_node_memory_new(mem[i], bytes, N, i);
-        leases[i] = sk_leases_new(memory[i]);
-    }
-    sk_lease *a = sk_lease_take(leases[0], members, N, want);
-    sk_lease *b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
-    sk_shm_begin(a->shm, 1);
-    sk_shm_epoch(a->shm, 8, true, true);
-    sk_shm_release(a->shm, 1); /* the other one never came to it */
-    uint64_t stamp = a->region.stamp;
-    sk_lease_end(leases[0], a, true);
-    sk_lease_end(leases[1], b, true);
-    a = sk_lease_take(leases[0], members, N, want);
-    assert_true(a->fresh);
-    assert_int_not_equal(a->region.stamp, stamp);
-    b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
-    assert_true(b->fresh);
-    sk_lease_end(leases[0], a, true);
-    sk_lease_end(leases[1], b, true);
+    local_rank r[PAIR];
+    ranks_new(r, PAIR);
+    both l = begin_both(r);
+    uint64_t stamp = l.of[0]->region.stamp;
+    sk_shm_begin(l.of[0]->shm, 1);
+    sk_shm_epoch(l.of[0]->shm, 8, true, true);
+    sk_shm_release(l.of[0]->shm, 1); /* the other one never came to it */
+    end_both(r, l);
+    l = begin_both(r);
+    assert_true(l.of[0]->fresh);
+    assert_int_not_equal(l.of[0]->region.stamp, stamp);
+    end_both(r, l);
+    ranks_free(r, PAIR);
+}
 
-    a = sk_lease_take(leases[0], members, N, want); /* cancelled: it stays kept */
-    assert_false(a->fresh);
-    stamp = a->region.stamp;
-    sk_lease_cancel(leases[0], a);
-    a = sk_lease_take(leases[0], members, N, want);
-    assert_false(a->fresh);
-    assert_int_equal(a->region.stamp, stamp);
-    b = sk_lease_attach(leases[1], a->region, members, N, 1, want);
-    assert_false(b->fresh);
-    sk_lease_end(leases[0], a, true);
-    sk_lease_end(leases[1], b, true);
-    for (int i = 0; i < N; i++) {
-        sk_leases_free(leases[i]);
-        sk_node_memory_free(memory[i]);
-    }
+static void what_is_cancelled_stays_kept(void **state)
+{
+    (void)state;
+    local_rank r[PAIR];
+    ranks_new(r, PAIR);
+    end_both(r, begin_both(r));
+    sk_lease *l = sk_lease_take(r[0].leases, pair, PAIR, pair_bytes());
+    assert_false(l->fresh);
+    uint64_t stamp = l->region.stamp;
+    sk_lease_cancel(r[0].leases, l);
+    both again = begin_both(r);
+    assert_false(again.of[0]->fresh);
+    assert_int_equal(again.of[0]->region.stamp, stamp);
+    end_both(r, again);
+    ranks_free(r, PAIR);
 }
 
 int main(void)
@@ -185,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lives_go_on_in_the_same_memory),
         cmocka_unit_test(ranks_that_disagree_begin_anew),
+        cmocka_unit_test(what_is_cancelled_stays_kept),
     };
     return RUN(tests);
 }

@@ -105,7 +105,7 @@ static inline void sk_domain_unlock(sk_domain *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* stubs.c: functions that we do not support: -FI_ENOSYS. */
+/* unsupported.c: functions that we do not support: -FI_ENOSYS. */
 int sk_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);
 int sk_no_control(struct fid *fid, int command, void *arg);
 int sk_no_ops_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context);

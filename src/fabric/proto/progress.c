@@ -249,13 +249,13 @@ static void peer_flush(sk_endpoint *ep, sk_peer *p)
 
 static void flush(sk_endpoint *ep)
 {
-    sk_list todo, *at;
-    sk_list_init(&todo);
-    sk_list_splice(&todo, &ep->scheduled);
-    while ((at = sk_list_pop(&todo)))
+    sk_list pending, *at;
+    sk_list_init(&pending);
+    sk_list_splice(&pending, &ep->scheduled);
+    while ((at = sk_list_pop(&pending)))
         peer_flush(ep, SK_LIST_ENTRY(at, sk_peer, scheduled));
-    sk_list_splice(&todo, &ep->retry);
-    while ((at = sk_list_pop(&todo)))
+    sk_list_splice(&pending, &ep->retry);
+    while ((at = sk_list_pop(&pending)))
         sk_rendezvous_resume(ep, SK_LIST_ENTRY(at, sk_recv_req, retry));
 }
 

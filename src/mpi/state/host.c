@@ -16,12 +16,6 @@
 
 sk_host_table sk_host;
 
-/* Never called: the one symbol that makes the host a dependency of this library. */
-__attribute__((used)) static double dependency(void)
-{
-    return PMPI_Wtime();
-}
-
 /* ---- where it is ---- */
 
 static sk_front_fn *front(void)
@@ -56,9 +50,16 @@ void *sk_host_find_loaded(const char *name, const char *library)
     return fn ? fn : sk_dlsym_in(name, library);
 }
 
+void *sk_host_find_own(const char *name)
+{
+    sk_loaded_mpi host;
+    const sk_front f = find_host(&host);
+    return f.host ? sk_dlsym(f.host, name) : NULL;
+}
+
 /* ---- the table ---- */
 
-static void missing(void)
+void sk_host_missing(void)
 {
     fprintf(stderr, "skein: the program uses an MPI function that its MPI library does not have\n");
     abort();
@@ -144,48 +145,52 @@ static void stand_aside(const sk_loaded_mpi *host)
     for (sk_way *const *at = __start_sk_ways; at < __stop_sk_ways; at++) {
         sk_way *w = *at;
         void *mpi = next(w->name + 1), *pmpi = next(w->name);
-        w->mpi = mpi ? mpi : (void *)missing;
-        w->pmpi = pmpi ? pmpi : (void *)missing;
+        w->mpi = mpi ? mpi : (void *)sk_host_missing;
+        w->pmpi = pmpi ? pmpi : (void *)sk_host_missing;
     }
 }
 
-/* The host is a dependency of this library, so it is loaded. */
-__attribute__((constructor)) void sk_host_start(void)
+static void start(const sk_front *f, const sk_loaded_mpi *host)
 {
-    static atomic_bool done;
-    sk_loaded_mpi host;
-    if (atomic_exchange(&done, true))
-        return;
-    const sk_front f = find_host(&host);
-    if (host.flavour != SK_HOST_FLAVOUR) {
-        stand_aside(&host);
+    if (host->flavour != SK_HOST_FLAVOUR) {
+        stand_aside(host);
         return;
     }
     for (size_t i = 0; i < sizeof host_names / sizeof *host_names; i++) {
         const sk_host_name *n = &host_names[i];
-        void *fn = find(&f, n->name);
+        void *fn = find(f, n->name);
         if (!fn && n->other)
-            fn = find(&f, n->other);
+            fn = find(f, n->other);
         if (!fn)
-            fn = (void *)missing;
+            fn = (void *)sk_host_missing;
         memcpy((char *)&sk_host + n->at, &fn, sizeof fn);
     }
-    sk_host.large = (void *)sk_host.Bcast_c != (void *)missing;
+    sk_host.large = (void *)sk_host.Bcast_c != (void *)sk_host_missing;
 #if defined(SK_HOST_ERRORS_ABORT)
-    sk_host.errors_abort = find(&f, SK_HOST_ERRORS_ABORT);
+    sk_host.errors_abort = find(f, SK_HOST_ERRORS_ABORT);
 #elif defined(MPI_ERRORS_ABORT)
     sk_host.errors_abort = MPI_ERRORS_ABORT;
 #endif
-    set_ways(&f, sk_host_library());
+    set_ways(f, sk_host_library());
 }
 
-/* For tests and tools, which look it up by name: the host's function behind an MPI name, given as
- * "PMPI_...". NULL: it has none. */
-SK_EXPORT void *skein_host(const char *name)
+bool sk_host_start(void)
 {
+    static atomic_bool done;
     sk_loaded_mpi host;
+    if (atomic_load(&done))
+        return true;
     const sk_front f = find_host(&host);
-    return find(&f, name);
+    if (!f.host && !f.next("PMPI_Init"))
+        return false;
+    if (!atomic_exchange(&done, true))
+        start(&f, &host);
+    return true;
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+    sk_host_start();
 }
 
 #else

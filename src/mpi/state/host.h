@@ -30,6 +30,9 @@ extern sk_host_table sk_host __attribute__((visibility("hidden")));
  * whose file name starts with `library`, also if it was loaded RTLD_LOCAL. NULL: there is none. */
 void *sk_host_find_loaded(const char *name, const char *library);
 
+/* The definition in the host's library, or in one that it depends on. NULL: there is none. */
+void *sk_host_find_own(const char *name);
+
 /* Where the two names of an entry point lead. Usually both lead to Skein's function. If a tool behind
  * Skein in the search order wraps the MPI_ name, that name leads to the tool, whose PMPI_ call comes
  * back. With SKEIN_PMPI=off the PMPI_ name leads to the host. */
@@ -39,9 +42,10 @@ typedef struct sk_way {
     void *mpi, *pmpi;
 } sk_way;
 
-/* Fill sk_host and the ways, if that is not done. The constructor of this library does it, but the
- * constructors of others may come earlier, and may call MPI. */
-void sk_host_start(void);
+/* Fill sk_host and the ways, if that is not done. A constructor of this library does it if the host is
+ * loaded; else the first call does. False: no MPI is loaded. */
+bool sk_host_start(void);
+_Noreturn void sk_host_missing(void); /* the host does not have the function that is called */
 
 /* Skein's function for a name of the host, "MPI_..." or "PMPI_...". NULL: it has none. */
 void *sk_host_entry(const char *name);
@@ -58,7 +62,8 @@ const void *sk_host_library(void); /* where it is in memory: see sk_library_of *
 #define SK_EARLY(fn, early, params, args, to)                                                      \
     __attribute__((cold)) static int early params                                                  \
     {                                                                                              \
-        sk_host_start();                                                                           \
+        if (!sk_host_start())                                                                      \
+            sk_host_missing();                                                                     \
         return ((__typeof__(&entry_##fn))way_##fn.to)args;                                         \
     }
 

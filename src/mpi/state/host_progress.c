@@ -46,7 +46,6 @@ bool sk_host_hook_available(void)
 }
 
 #elif defined(SKEIN_FLAVOUR_MPICH)
-#include <dlfcn.h>
 
 /* MPICH has no such interface, but over UCX its progress is the function ucp_worker_progress of UCX,
  * which Skein interposes. With several threads MPICH calls it with a lock held that it does not take
@@ -64,11 +63,10 @@ static sk_ucp_progress_fn *find_ucp(void)
     return fn;
 }
 
-/* MPICH's own UCX is one of the libraries loaded at start. A libucp that somebody loaded later is not
- * MPICH's progress. */
+/* A libucp that MPICH does not depend on is not its progress. */
 bool sk_host_hook_available(void)
 {
-    return !sk_proc.threads && dlsym(RTLD_NEXT, "ucp_worker_progress") != NULL;
+    return !sk_proc.threads && sk_host_find_own("ucp_worker_progress") != NULL;
 }
 
 void sk_host_hook_install(void)

@@ -1,4 +1,4 @@
-/* stubs.c: functions of libfabric objects that we do not support. */
+/* unsupported.c: functions of libfabric objects that we do not support. */
 #include "fabric/api/objects.h"
 
 int sk_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
