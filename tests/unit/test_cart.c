@@ -134,7 +134,7 @@ static void check_grid(int ndims, const int *dims, const int *periods)
     int n = 1;
     for (int i = 0; i < ndims; i++)
         n *= dims[i];
-    assert_in_range(n, 1, 64);
+    assert_between(n, 1, 64);
     for (int r = 0; r < n; r++)
         g[r] = make(ndims, dims, periods, r);
     for (int r = 0; r < n; r++) {

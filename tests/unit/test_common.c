@@ -236,7 +236,7 @@ static void larger_groups_and_more_levels_take_fewer_messages(void **state)
         assert_true(four.total < three.total);
         assert_true(more.total < two.total);
         assert_int_equal(four.stages, 2);
-        assert_in_range(more.stages, 3, 5);
+        assert_between(more.stages, 3, 5);
     }
 }
 
@@ -273,9 +273,9 @@ static void friends_share_at_least_theta_neighbours(void **state)
             int both = passed[a][b] + passed[b][a], gap = passed[a][b] - passed[b][a];
             pairs += both > 0;
             assert_true(both == 0 || both >= THETA);
-            assert_in_range(gap + N, N - both / THETA, N + both / THETA);
+            assert_between(gap + N, N - both / THETA, N + both / THETA);
         }
-    assert_in_range(pairs, N / 2, N * N);
+    assert_between(pairs, N / 2, N * N);
     sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);

@@ -136,8 +136,8 @@ static void assert_bound(const char *graph, const char *machine, int n, int L)
         if (sent_off(&s, r) > halvings(n, L))
             fail_msg("%s on %s: rank %d sends %d messages off its socket", graph, machine, r,
                      sent_off(&s, r));
-        assert_in_range(sent_in(&s, r), 0, L - 1);
-        assert_in_range(sk_pattern_view_get(s.p[r])->nstages, 0, halvings(n, L) + 1);
+        assert_between(sent_in(&s, r), 0, L - 1);
+        assert_between(sk_pattern_view_get(s.p[r])->nstages, 0, halvings(n, L) + 1);
     }
     scene_free(&s);
 }
@@ -309,7 +309,7 @@ static void the_protocol_takes_two_signals_for_a_pair(void **state)
         pairs += N * (N >> (step + 1));
     int64_t known = N * (N - 1) + 2 * pairs + N * 3; /* and within the sockets */
     int64_t handed = STEPS * N;
-    assert_in_range(count.messages, known + handed, known + 2 * handed + pairs / 4);
+    assert_between(count.messages, known + handed, known + 2 * handed + pairs / 4);
     sk_patterns_free(p, N);
     sk_global_graph_free(g);
     sk_machine_free(m);

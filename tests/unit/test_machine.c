@@ -21,13 +21,13 @@ static void check(const sk_machine *m)
     for (int i = 0; i < m->nranks; i++) {
         int r = m->rank_at[i], node = m->node[r], socket = m->socket[r];
         assert_int_equal(m->position[r], i);
-        assert_in_range(i, m->node_first[node], m->node_first[node + 1] - 1);
-        assert_in_range(i, m->socket_first[socket], m->socket_first[socket + 1] - 1);
+        assert_between(i, m->node_first[node], m->node_first[node + 1] - 1);
+        assert_between(i, m->socket_first[socket], m->socket_first[socket + 1] - 1);
         in_order &= r == i;
         if (i == 0)
             continue;
         int before = m->rank_at[i - 1];
-        assert_in_range(socket, m->socket[before], m->socket[before] + 1);
+        assert_between(socket, m->socket[before], m->socket[before] + 1);
         if (socket == m->socket[before]) {
             assert_int_equal(node, m->node[before]);
             assert_true(m->core[before] < m->core[r] ||

@@ -158,7 +158,7 @@ static void flat_with(maker *make, unsigned any_source, unsigned any_tag, sk_mat
     sk_match_stats s;
     sk_matcher_stats(m, &s);
     assert_int_equal(s.max_length[first], DEPTH);
-    assert_in_range(s.kind[0][first].traversals, 1, 6 * DEPTH);
+    assert_between(s.kind[0][first].traversals, 1, 6 * DEPTH);
     sk_matcher_free(m);
     free(recv);
     free(msg);

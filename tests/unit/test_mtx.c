@@ -220,7 +220,7 @@ static void odd_bytes_are_refused(void **state)
 
     char wide[1200];
     int n = snprintf(wide, sizeof wide, "real general\n2 2 1\n1 1 1%*s\n", 1100, "");
-    assert_in_range(n, 1100, sizeof wide - 1);
+    assert_between(n, 1100, sizeof wide - 1);
     refuses(*state, wide, "3: longer than 1024 characters");
 }
 
@@ -303,7 +303,7 @@ static void mutated_files_are_read_or_refused(void **state)
             nread++;
         } else {
             assert_int_equal(strncmp(err, prefix, strlen(prefix)), 0);
-            assert_in_range(atoi(err + strlen(prefix)), 1, 20);
+            assert_between(atoi(err + strlen(prefix)), 1, 20);
             nrefused++;
         }
     }

@@ -80,10 +80,10 @@ static void assert_spread(const char *machine, int n)
         int local_ranks = m->node_first[m->node[r] + 1] - m->node_first[m->node[r]];
         int others = m->nnodes - 1, out = over_network(p[r], m, true);
         int both = out + over_network(p[r], m, false);
-        assert_in_range(out, others / local_ranks, (others + local_ranks - 1) / local_ranks);
-        assert_in_range(both, 2 * others / local_ranks,
-                        (2 * others + local_ranks - 1) / local_ranks);
-        assert_in_range(sk_pattern_view_get(p[r])->nstages, 1, 3);
+        assert_between(out, others / local_ranks, (others + local_ranks - 1) / local_ranks);
+        assert_between(both, 2 * others / local_ranks,
+                       (2 * others + local_ranks - 1) / local_ranks);
+        assert_between(sk_pattern_view_get(p[r])->nstages, 1, 3);
         sent += out;
     }
     assert_int_equal(sent, pairs);
@@ -116,7 +116,7 @@ static void two_thousand_ranks_are_served_with_four_messages_over_the_network_ea
     if (sk_patterns_fault(g, p, N, why, sizeof why))
         fail_msg("%s", why);
     for (int r = 0; r < N; r++)
-        assert_in_range(over_network(p[r], m, true) + over_network(p[r], m, false), 3, 4);
+        assert_between(over_network(p[r], m, true) + over_network(p[r], m, false), 3, 4);
     sk_patterns_free(p, N);
     free(p);
     sk_global_graph_free(g);

@@ -135,7 +135,7 @@ static void memory_that_is_used_up_comes_back_whole(void **state)
         int taken = 0;
         while (taken < MOST && (region[taken] = sk_node_memory_take(n.of[0], PAGE, 1)).at)
             taken++;
-        assert_in_range(taken, 100, MOST - 1);
+        assert_between(taken, 100, MOST - 1);
         for (int from = 0; from < 3; from++) /* so that neighbours meet on both sides */
             for (int i = from; i < taken; i += 3)
                 sk_node_memory_release(n.of[1], region[i], i % 2);

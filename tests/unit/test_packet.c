@@ -306,7 +306,7 @@ static void malformed_packets_end_at_the_first_bad_record(void **state)
         char data[8];
         sk_record next;
         char more[24];
-    } p = {{5, 8}, "abcdefgh", {6, 0}, ""};
+    } p = {{5, 8}, {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, {6, 0}, ""};
     malformed(&p, 40, "abcdefgh");
     p.rec = (sk_record){5, -1};
     malformed(&p, 40, "........");

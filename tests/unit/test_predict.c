@@ -172,8 +172,8 @@ static void a_star_has_some_load_but_not_more_than_direct_edges(void **state)
             sk_load load;
             if (!sk_predict((sk_method_id)id, m, &g, &opts, &load))
                 continue; /* it has no predictor */
-            assert_in_range(load.stages, 1, 7);
-            assert_in_range(total(load.messages), 1, 2 * n);
+            assert_between(load.stages, 1, 7);
+            assert_between(total(load.messages), 1, 2 * n);
             assert_true(total(load.allgather_blocks) >= 1 && total(load.alltoall_blocks) >= 1);
         }
         sk_machine_free(m);

@@ -85,8 +85,8 @@ static void every_message_of_an_application_meets_its_receive(void **state)
             assert_int_equal(2 * p.matches, s.n);
             assert_int_equal(p.stats.length[SK_POSTED] + p.stats.length[SK_UNEXPECTED], 0);
             for (size_t o = 0; o < s.n; o++) {
-                assert_in_range(s.ops[o].source, 0, ranks[k] - 1);
-                assert_in_range(s.ops[o].kind, 0, SK_NKINDS - 1);
+                assert_between(s.ops[o].source, 0, ranks[k] - 1);
+                assert_between(s.ops[o].kind, 0, SK_NKINDS - 1);
                 assert_int_equal(s.ops[o].kind == SK_KIND_P2P, s.ops[o].call == 0);
             }
             sk_stream_free(&s);
@@ -118,8 +118,8 @@ static void radix_has_short_queues(void **state)
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         sk_stream s = app("radix", ranks[i], 0);
         sk_replay_result p = replay(&s, "list");
-        assert_in_range(p.stats.max_length[SK_POSTED], 2, 10);
-        assert_in_range(p.stats.max_length[SK_UNEXPECTED], 2, 10);
+        assert_between(p.stats.max_length[SK_POSTED], 2, 10);
+        assert_between(p.stats.max_length[SK_UNEXPECTED], 2, 10);
         assert_true(sk_search_sums_of(&p.stats, true).searches * 50 <
                     sk_search_sums_of(&p.stats, false).searches);
         sk_stream_free(&s);
@@ -149,7 +149,7 @@ static void miniamr_is_mostly_allreduce(void **state)
         allreduce += p.stats.kind[SK_KIND_ALLREDUCE][side].searches;
     assert_true(allreduce > all * 3 / 4);
     for (int side = 0; side < SK_NSIDES; side++)
-        assert_in_range(p.stats.max_length[side], 20, 100);
+        assert_between(p.stats.max_length[side], 20, 100);
     sk_stream_free(&s);
 }
 
@@ -221,7 +221,7 @@ static void orders_are_what_they_are_called(void **state)
             else if (order == SK_REVERSE)
                 assert_int_equal(traversed, most);
             else
-                assert_in_range(traversed, most / 3, most * 2 / 3);
+                assert_between(traversed, most / 3, most * 2 / 3);
             sk_stream_free(&s);
         }
 }
@@ -247,7 +247,7 @@ static void wildcards_are_as_many_as_asked_for(void **state)
                 wild += s.ops[o].source == SK_ANY_SOURCE;
                 open += (uint32_t)s.ops[o].ignore != 0;
             }
-            assert_in_range(wild, shares[i] * 50 * 9 / 10, shares[i] * 50 * 11 / 10);
+            assert_between(wild, shares[i] * 50 * 9 / 10, shares[i] * 50 * 11 / 10);
             assert_int_equal(open, tag ? wild : 0);
             sk_replay_result p = replay(&s, "list");
             assert_int_equal(p.matches, 5000);

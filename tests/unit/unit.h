@@ -31,6 +31,20 @@ static inline sk_span bytes_of(sk_buf buf, int64_t off, int64_t len)
     return (sk_span){.off = off, .len = len, .buf = buf};
 }
 
+/* cmocka 2 deprecates assert_in_range, cmocka 1 has nothing else. */
+static inline void between_at(uintmax_t value, uintmax_t least, uintmax_t most, const char *what,
+                              const char *file, int line)
+{
+    if (value >= least && value <= most)
+        return;
+    print_error("%s is %ju, not within %ju to %ju\n", what, value, least, most);
+    _fail(file, line);
+}
+
+#define assert_between(value, least, most)                                                         \
+    between_at((uintmax_t)(value), (uintmax_t)(least), (uintmax_t)(most), #value, __FILE__,        \
+               __LINE__)
+
 #define RUN(tests) cmocka_run_group_tests_name(__FILE__, tests, NULL, NULL)
 
 #endif
