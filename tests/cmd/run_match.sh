@@ -15,7 +15,7 @@ notes() {
     shift 2
     "$@" >out 2>all </dev/null
     status=$?
-    grep -v 'note: Skein served nothing' all >err
+    grep '^skein' all | grep -v 'note: Skein served nothing' >err
     if [ $status -ne 0 ]; then
         fail "$name" "status $status: $(says err)"
     elif [ "$(wc -l <err)" -ne 1 ] || ! grep -qE -- "$pattern" err; then

@@ -55,8 +55,12 @@ for f in $flavours; do
         env SKEIN_MEM=3M "$skein" run --lib lib $run -n 2 $app
     returns "$f: exit_status_passes" 7 "$skein" run --lib lib $run -n 2 $app 7
     returns "$f: exit_status_passes_without_launcher" 7 "$skein" run --lib lib $app 7
-    shows "$f: second_program_gets_the_preload" "rank 1 preload=$so" \
-        run $run -n 1 $app : -n 1 $app
+    if $run -n 1 true : -n 1 true >out 2>&1; then
+        shows "$f: second_program_gets_the_preload" "rank 1 preload=$so" \
+            run $run -n 1 $app : -n 1 $app
+    else
+        skip "$f: second_program_gets_the_preload" "the launcher fails with two programs without Skein too"
+    fi
     # A launcher that writes down its own environment.
     printf '#!/bin/sh\nenv >launcher.env\nexec mpiexec.%s "$@"\n' $f >bin/mpirun
     chmod +x bin/mpirun

@@ -32,7 +32,18 @@ launcher() {
     [ -z "$libs" ] || launch="$launch -x LD_PRELOAD=$libs"
 }
 
+# on_host TIMES RANKS PROGRAM [ARG...]: does the program end well so often over Open MPI's own transport?
+on_host() {
+    local i times=$1 n=$2 program=$3 launch
+    shift 3
+    HOST=1 PRELOAD= launcher "$n"
+    for ((i = 0; i < times; i++)); do
+        eval "timeout -k 5 $(patience 10) $launch $programs/$program-openmpi $*" >"$tmp/host" 2>&1 </dev/null || return 1
+    done
+}
+
 # run SECONDS RANKS [NAME=VALUE...] -- PROGRAM [ARG...]
+# With RARE=1 what Open MPI cannot do over its own transport every time is skipped if it fails.
 run() {
     local limit=$1 n=$2 vars=() program name rc why
     shift 2
@@ -55,6 +66,8 @@ run() {
     rc=$?
     if [ $rc = 0 ]; then
         ok "$name"
+    elif [ -n "${RARE:-}" ] && ! on_host 5 "$n" $program "$@"; then
+        skip "$name" "Open MPI fails over its own transport too, one time in a few"
     else
         why=$(grep -a "^$program: " "$log" | grep -av 'left out' | head -1)
         [ $rc = 124 ] && why="no end after $limit s"

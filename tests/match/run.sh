@@ -98,8 +98,9 @@ group_deep() {
 
 group_dynamic() {
     run 60 2 -- match spawn
-    run 60 3 -- match connect
-    run 60 2 SKEIN_SHM=0 -- match spawn connect
+    RARE=1 run 12 3 -- match connect
+    run 60 2 SKEIN_SHM=0 -- match spawn
+    RARE=1 run 12 2 SKEIN_SHM=0 -- match connect
 }
 
 # The preload library's own tests: with it, so that its collectives travel as messages with hints

@@ -64,6 +64,7 @@ typedef struct sk_peer {
     uint32_t number;    /* in the id table */
     uint8_t state;      /* sk_peer_state */
     bool granted;       /* it has got its full credit window */
+    bool reached;       /* the lane has accepted a packet to it */
     bool heard;         /* a packet has come since keepalive.c last looked */
     uint32_t lane_peer; /* its index on the lane */
     sk_lane *lane;

@@ -114,8 +114,10 @@ int sk_peer_transmit(sk_peer *p, sk_packet *head, const struct iovec *iov, size_
     for (size_t i = 0; i < niov; i++)
         part[1 + i] = iov[i];
     int rc = p->lane->ops->send(p->lane, p->lane_peer, part, (int)niov + 1);
-    if (rc == 0)
+    if (rc == 0) {
         p->owed -= head->credit;
+        p->reached = true;
+    }
     return rc;
 }
 

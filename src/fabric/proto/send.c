@@ -12,6 +12,10 @@ static int send_queued(sk_endpoint *ep, sk_peer *p, const sk_endpoint_call *c,
         sk_endpoint_progress(ep);
     if (p->state != SK_PEER_CONNECTED)
         return -FI_ECONNRESET;
+    /* The caller of an injected send may next wait for something else, without progress here: it is
+     * accepted only when the lane has connected. Refused nonblocking sends come back without a copy. */
+    if (c->flags & FI_INJECT && !p->reached && sk_eager_fits(p, c->len, c->flags))
+        return -FI_EAGAIN;
     int rc = sk_send_new(ep, p, c, head, &s);
     if (rc != 0)
         return rc;
