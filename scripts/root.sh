@@ -1,7 +1,7 @@
 #!/bin/bash
 # root.sh SUITE [COMMAND...]: run COMMAND (`make test`) in a root of this Debian suite, on a copy of the
 # last commit. The root is made by debootstrap from the mirror that apt uses here, kept in ROOTS
-# (build/roots), and used again. It sees this machine's /dev and /sys, a /proc and a /dev/shm of its own;
+# (build/roots), and used again. It sees this machine's /dev and /sys; /proc, /dev/shm and /tmp are its own;
 # all of these mounts and every process go when the command ends, however it ends. Needs root.
 cd "$(dirname "$0")/.." || exit 1
 suite=$1
@@ -51,7 +51,8 @@ setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -c '
     root=$1 copy=$2
     shift 2
     mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys" &&
-        mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && mount -t proc proc "$root/proc" || exit 1
+        mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" &&
+        mount -t tmpfs -o mode=1777 tmpfs "$root/tmp" && mount -t proc proc "$root/proc" || exit 1
     exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         ${LONG:+LONG="$LONG"} sh -c "cd \"\$0\" && exec \"\$@\"" "$copy" "$@"' - "$root" "$copy" "$@"

@@ -33,6 +33,12 @@ sk_dlopen_fn *sk_dlopen_real(void)
     return (sk_dlopen_fn *)atomic_load_explicit(&found, memory_order_relaxed);
 }
 
+bool sk_is_real_dlopen(void *handle, const char *name)
+{
+    return strcmp(name, "dlopen") == 0 &&
+           sk_library_of(sk_dlsym(handle, name)) == sk_library_of((void *)sk_dlopen_real());
+}
+
 void *sk_dlsym(void *handle, const char *name)
 {
     return sk_dlsym_real()(handle, name);

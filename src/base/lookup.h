@@ -3,11 +3,17 @@
 #ifndef SK_LOOKUP_H
 #define SK_LOOKUP_H
 
+#include <stdbool.h>
+
 typedef void *sk_dlsym_fn(void *handle, const char *name);
 typedef void *sk_dlopen_fn(const char *file, int mode);
 
 sk_dlsym_fn *sk_dlsym_real(void);
 sk_dlopen_fn *sk_dlopen_real(void);
+
+/* Is this a question for the C library's dlopen? Skein's dlsym answers with Skein's: UCX asks and puts a
+ * dlopen of its own, which calls the answer, before every library. */
+bool sk_is_real_dlopen(void *handle, const char *name);
 
 void *sk_dlsym(void *handle, const char *name);
 void *

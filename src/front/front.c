@@ -227,6 +227,19 @@ static void *dlsym_inside(void *handle, const char *name)
     return sk_dlsym(atomic_load(&state.implementation), name);
 }
 
+static void *own_dlopen(const char *file, int mode)
+{
+    void *fn = atomic_load(&state.dlopen);
+    return (fn ? (sk_dlopen_fn *)fn : sk_dlopen_real())(file, mode);
+}
+
+static void *dlsym_own_dlopen(void *handle, const char *name)
+{
+    (void)handle;
+    (void)name;
+    return (void *)own_dlopen;
+}
+
 static bool starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
@@ -237,6 +250,8 @@ static sk_dlsym_fn *dlsym_target(void *handle, const char *name)
     if (starts_with(name, "skein_") && handle == RTLD_DEFAULT &&
         atomic_load(&state.implementation) && strcmp(name, SK_FRONT_WAY) != 0)
         return dlsym_inside;
+    if (sk_is_real_dlopen(handle, name))
+        return dlsym_own_dlopen;
     if (!starts_with(name, "MPI") && !starts_with(name, "PMPI"))
         return sk_dlsym_real();
     if (is_hidden(handle, name, start()))
@@ -254,8 +269,7 @@ EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 EXPORT void *dlopen(const char *file, int mode);
 EXPORT void *dlopen(const char *file, int mode)
 {
-    void *fn = atomic_load(&state.dlopen);
-    return (fn ? (sk_dlopen_fn *)fn : sk_dlopen_real())(file, mode);
+    return own_dlopen(file, mode);
 }
 
 #endif

@@ -79,7 +79,7 @@ measured() {
     bad=$(well_formed "$tmp/csv" "$rows")
     if [ -n "$bad" ]; then
         fail "$name" "CSV:$bad"
-    elif [ "$(grep -c '^\[' "$tmp/err")" -ne "$rows" ]; then
+    elif [ "$(grep -c '^\[[0-9]*/' "$tmp/err")" -ne "$rows" ]; then
         fail "$name" "progress lines are missing"
     elif ! grep -q '^all ' "$tmp/out"; then
         fail "$name" "no summary"

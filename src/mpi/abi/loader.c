@@ -1,6 +1,7 @@
 /* loader.c: Skein's dlopen and dlsym.
  *
- * dlopen only takes note that libraries come: a GPU runtime may be among them.
+ * dlopen only takes note that libraries come: a GPU runtime may be among them. Who asks the C library for
+ * its dlopen, to call it from one of his own, gets this one.
  *
  * dlsym: some programs load the MPI while they run and ask for its functions by the
  * handle (Julia does); some tools ask for the next MPI_ name after their own. Both would pass Skein by.
@@ -48,8 +49,7 @@ static bool host_is_next(const void *caller, const char *name)
     return false;
 }
 
-SK_EXPORT void *dlopen(const char *file, int mode);
-SK_EXPORT void *dlopen(const char *file, int mode)
+static void *own_dlopen(const char *file, int mode)
 {
     sk_dlopen_fn *real = sk_dlopen_real();
     if (file && !(mode & RTLD_NOLOAD))
@@ -57,10 +57,18 @@ SK_EXPORT void *dlopen(const char *file, int mode)
     return real(file, mode);
 }
 
+SK_EXPORT void *dlopen(const char *file, int mode);
+SK_EXPORT void *dlopen(const char *file, int mode)
+{
+    return own_dlopen(file, mode);
+}
+
 SK_EXPORT void *dlsym(void *restrict handle, const char *restrict name);
 SK_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     sk_dlsym_fn *real = sk_dlsym_real();
+    if (sk_is_real_dlopen(handle, name))
+        return (void *)own_dlopen;
     if (handle == RTLD_DEFAULT || (strncmp(name, "MPI", 3) != 0 && strncmp(name, "PMPI", 4) != 0))
         return real(handle, name);
     sk_host_start();
