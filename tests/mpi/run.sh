@@ -48,6 +48,19 @@ launcher() {
     return 0
 }
 
+# How a run crashed, if it did: by which signal, or by an assertion of the host.
+crash() { grep -aoE 'signal [0-9]+|Signal: [A-Za-z ]*|Assertion failed in file [^ ]*' "$1" | head -1; }
+
+# host_crashes COMMAND: the program has crashed, and without Skein it crashes the same way.
+host_crashes() {
+    local how
+    how=$(crash "$log")
+    [ -n "$how" ] || return 1
+    HOST=1 launcher $flavour $n
+    eval "timeout $(patience $limit) $launch $1" >"$tmp/host" 2>&1 </dev/null && return 1
+    [ "$(crash "$tmp/host")" = "$how" ]
+}
+
 # run SECONDS FLAVOUR RANKS [NAME=VALUE...] -- PROGRAM [ARG...]
 run() {
     limit=$1 flavour=$2 n=$3
@@ -67,6 +80,8 @@ run() {
     rc=$?
     if [ $rc = 0 ]; then
         ok "$name"
+    elif host_crashes "$programs/$program-$flavour $*"; then
+        skip "$name" "it crashes without Skein too: $(crash "$log")"
     else
         why=$(grep -a "^$program: " "$log" | grep -av 'left out' | head -1)
         [ $rc = 124 ] && why="no end after $limit s"
