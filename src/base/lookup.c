@@ -79,6 +79,20 @@ void *sk_dlsym_in(const char *name, const char *library)
     return fn;
 }
 
+static int count_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    *(unsigned long long *)data = info->dlpi_adds;
+    return 1;
+}
+
+unsigned long long sk_libraries_loaded(void)
+{
+    unsigned long long n = 0;
+    dl_iterate_phdr(count_loaded, &n);
+    return n;
+}
+
 const void *sk_library_of(const void *fn)
 {
     Dl_info info;

@@ -23,6 +23,9 @@ sk_dlsym_next(const char *name); /* with RTLD_NEXT, from this library's place in
  * RTLD_LOCAL. NULL: there is none. */
 void *sk_dlsym_in(const char *name, const char *library);
 
+/* How many libraries were loaded so far: it changes with every one. */
+unsigned long long sk_libraries_loaded(void);
+
 /* The library that holds an address, or NULL. */
 const void *sk_library_of(const void *fn);
 

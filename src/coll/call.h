@@ -97,6 +97,15 @@ static inline bool sk_coll_neighbor(sk_coll coll)
     return coll >= SK_NEIGHBOR_ALLGATHER && coll <= SK_NEIGHBOR_ALLTOALLW;
 }
 
+/* Blocks of any lengths: counts, or types, in arrays. */
+static inline bool sk_coll_irregular(sk_coll coll)
+{
+    return coll == SK_SCATTERV || coll == SK_GATHERV || coll == SK_ALLGATHERV ||
+           coll == SK_ALLTOALLV || coll == SK_ALLTOALLW || coll == SK_REDUCE_SCATTER ||
+           coll == SK_NEIGHBOR_ALLGATHERV || coll == SK_NEIGHBOR_ALLTOALLV ||
+           coll == SK_NEIGHBOR_ALLTOALLW;
+}
+
 static inline bool sk_coll_reduces(sk_coll coll)
 {
     return coll >= SK_REDUCE && coll <= SK_EXSCAN;

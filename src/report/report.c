@@ -29,6 +29,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_EARLY] = "first calls on a communicator",
     [SK_HOST_FOREIGN] = "ranks outside MPI_COMM_WORLD",
     [SK_HOST_BITS] = "the host did the first ones: same bits",
+    [SK_HOST_FORTRAN] = "its Fortran library uses the request",
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class) and every (collective, reason, class),

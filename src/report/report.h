@@ -21,6 +21,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_HOST_DEVICE,
                               SK_HOST_FOREIGN,
                               SK_HOST_BITS,
+                              SK_HOST_FORTRAN,
                               SK_NHOST_REASONS
 } sk_host_reason;
 

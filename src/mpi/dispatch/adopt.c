@@ -9,8 +9,9 @@
 #include "mpi/state/world.h"
 
 /* Bits of an agreement: the leaders have regions, the ranks have memory for what they need, at no rank
- * does another thread agree, no rank has device memory. */
-enum { REGION_TAKEN = 1, ABLE = 2, UNDISTURBED = 4, NO_DEVICES = 8 };
+ * does another thread agree, no rank has device memory, at no rank does a Fortran library write into
+ * requests. */
+enum { REGION_TAKEN = 1, ABLE = 2, UNDISTURBED = 4, NO_DEVICES = 8, NO_FORTRAN = 16 };
 
 static bool find_machine(sk_comm *c)
 {
@@ -215,7 +216,8 @@ void sk_adopt(sk_comm *c)
     if (c->state != SK_COMM_NEW)
         return;
     sk_local_part local = {0};
-    uint64_t bits = sk_device_possible() ? 0 : NO_DEVICES;
+    uint64_t bits =
+        (sk_device_possible() ? 0 : NO_DEVICES) | (sk_host_writes_requests() ? 0 : NO_FORTRAN);
     sk_kept *kept = able ? sk_kept_take(c) : NULL;
     if (kept) {
         c->machine = kept->machine;
@@ -230,6 +232,7 @@ void sk_adopt(sk_comm *c)
     if (number >= 0) {
         c->number = number;
         c->devices = !(bits & NO_DEVICES);
+        c->requests_written = !(bits & NO_FORTRAN);
         if (c->devices)
             atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
         if (bits & REGION_TAKEN && local.peers) {

@@ -272,6 +272,8 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_
     }
     if (c->host_rounds >> form & 1 && sk_args_may_round(a))
         return pass_to_host(a, form, c, SK_HOST_BITS);
+    if (form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
+        return pass_to_host(a, form, c, SK_HOST_FORTRAN);
     if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))

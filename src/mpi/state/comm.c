@@ -122,8 +122,10 @@ static sk_comm *make(MPI_Comm comm)
     if (!inter) {
         sk_host.Comm_rank(comm, &c->rank);
         sk_host.Comm_size(comm, &c->nranks);
-        if (c->nranks == 1)
+        if (c->nranks == 1) {
             c->state = SK_COMM_ADOPTED; /* it sends no messages */
+            c->requests_written = sk_host_writes_requests();
+        }
         c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
         if (!c->plans)
             goto fail;

@@ -34,8 +34,9 @@ typedef struct sk_comm {
     unsigned
         host_rounds; /* a bit per sk_form: the host did reductions that may round here, and so it
                              stays, for the same bits. The same on all ranks */
-    bool had_nonblocking; /* a collective that outlives its call was made here, on all ranks */
-    bool tags_used_up;    /* see create.c */
+    bool had_nonblocking;  /* a collective that outlives its call was made here, on all ranks */
+    bool requests_written; /* agreed: at one of the ranks sk_host_writes_requests */
+    bool tags_used_up;     /* see create.c */
     int rank, nranks;
     int64_t next_tag, next_persist_tag;
     atomic_int users; /* 1 for the attribute, 1 for each active collective; 0: in the pool */

@@ -3,7 +3,6 @@
 #include "mpi/state/process.h"
 
 #if SK_HAVE_NEXT
-#include <link.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -119,13 +118,6 @@ static struct {
     _Atomic(time_t) loading;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int count_loaded(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)size;
-    *(unsigned long long *)data = info->dlpi_adds;
-    return 1;
-}
-
 static time_t now(void)
 {
     struct timespec t;
@@ -161,12 +153,11 @@ static void find_runtimes(void)
 
 void sk_device_look(void)
 {
-    unsigned long long loaded = 0;
+    unsigned long long loaded = sk_libraries_loaded();
     if (!may_still_load())
         atomic_fetch_and(&sk_proc.devices, ~SK_DEVICES_LOOK);
     if (strcmp(sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_DEVICE), "off") == 0)
         return;
-    dl_iterate_phdr(count_loaded, &loaded);
     pthread_mutex_lock(&runtime.lock);
     if (loaded != runtime.loaded)
         find_runtimes();

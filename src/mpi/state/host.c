@@ -57,6 +57,19 @@ void *sk_host_find_own(const char *name)
     return f.host ? sk_dlsym(f.host, name) : NULL;
 }
 
+bool sk_host_writes_requests(void)
+{
+    static _Atomic unsigned long long asked; /* libraries loaded when it was looked for last */
+    static atomic_bool found;
+    unsigned long long loaded = sk_libraries_loaded();
+    if (atomic_load(&asked) != loaded) {
+        if (sk_dlsym_in("mpi_gatherv_init_", "libmpi_mpifh"))
+            atomic_store(&found, true);
+        atomic_store(&asked, loaded);
+    }
+    return atomic_load(&found);
+}
+
 /* ---- the table ---- */
 
 void sk_host_missing(void)
@@ -202,5 +215,10 @@ sk_host_table sk_host = {
 #undef HOST
 #undef HOST_AS
 };
+
+bool sk_host_writes_requests(void)
+{
+    return false;
+}
 
 #endif

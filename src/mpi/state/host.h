@@ -25,6 +25,11 @@ typedef struct sk_host_table {
 /* Filled when the library is loaded, before any call; constant from then on. */
 extern sk_host_table sk_host __attribute__((visibility("hidden")));
 
+/* Open MPI's Fortran library, from 5 on, notes in the request of a nonblocking or persistent collective
+ * which arrays to free, as if every request were one of Open MPI's own. Is such a library loaded? It was
+ * the first to have MPI_GATHERV_INIT. */
+bool sk_host_writes_requests(void);
+
 #if SK_HAVE_NEXT
 /* The definition of `name` behind ours: the next one in the search order, or one of a loaded library
  * whose file name starts with `library`, also if it was loaded RTLD_LOCAL. NULL: there is none. */
