@@ -1,7 +1,8 @@
 #!/bin/bash
 # test.sh [BUILD]: build, and run every test, then those of a build with sanitizers (BUILD-asan).
-# LONG=1: also the long cases of tests/match, and 6 times the time limits. Each test that failed or was
-# skipped is named at the end with the reason; the last line is the count: N passed, N failed, N skipped.
+# LONG=1: also the long cases of tests/match, with 6 times the time limits, and all tests on Debian trixie.
+# Each test that failed or was skipped is named at the end with the reason; the last line is the count: N
+# passed, N failed, N skipped.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
 asan=$build-asan
@@ -37,6 +38,11 @@ stage "build with address and undefined-behaviour sanitizers"
 built "$asan" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false
 stage "tests, sanitized"
 tests "$asan"
+
+if [ -n "${LONG:-}" ] && ! grep -q trixie /etc/os-release; then
+    stage "the tests on Debian trixie"
+    LONG='' scripts/root.sh trixie || status=1
+fi
 
 stage "done"
 scripts/count.py "${logs[@]}" || status=1
