@@ -48,8 +48,10 @@ launcher() {
     return 0
 }
 
-# How a run crashed, if it did: by which signal, or by an assertion of the host.
-crash() { grep -aoE 'signal [0-9]+|Signal: [A-Za-z ]*|Assertion failed in file [^ ]*' "$1" | head -1; }
+# How a run crashed, if it did: by which signal, by an assertion of the host, or in which call it hung.
+crash() {
+    grep -aoE 'signal [0-9]+|Signal: [A-Za-z ]*|Assertion failed in file [^ ]*|hangs in: .*' "$1" | head -1
+}
 
 # host_crashes COMMAND: the program has crashed, and without Skein it crashes the same way.
 host_crashes() {
