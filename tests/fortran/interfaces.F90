@@ -1,7 +1,8 @@
 ! interfaces.F90: the program of collectives.F90, neighbors.F90 and details.F90 for one interface. On
 ! rank 0 it prints the calls that it made. Without Skein it leaves out what the hosts do wrong by themselves:
 ! MPICH 4.0 persistent collectives (MPI_Testall) and MPI_Neighbor_alltoallw, Open MPI 4.1 nonblocking
-! alltoallw (it uses arrays that its Fortran layer has freed).
+! alltoallw (it uses arrays that its Fortran layer has freed). On one rank alltoallw is only blocking where
+! host_writes_requests.
 #include "interface.inc"
 program interfaces
   USE_MPI
@@ -56,7 +57,7 @@ program interfaces
         call test_allgatherv()
         call test_alltoall()
         call test_alltoallv()
-        if (.not. careful .or. form == blocking) call test_alltoallw()
+        if (form == blocking .or. .not. (careful .or. nranks == 1 .and. host_writes_requests() /= 0)) call test_alltoallw()
         call test_reduce(root)
         call test_allreduce()
         call test_reduce_scatter()

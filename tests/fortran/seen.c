@@ -1,9 +1,11 @@
 /* seen.c: what Skein counted so far, for the Fortran programs. */
 #include <dlfcn.h>
 #include <signal.h>
+#include <stddef.h>
 #include <unistd.h>
 
 int skein_seen(long long *served, long long *host);
+int host_writes_requests(void);
 void watch(int seconds);
 
 /* Returns 0 when Skein is not preloaded. When it is, but does not see the program, the counts are 0. */
@@ -17,6 +19,13 @@ int skein_seen(long long *served, long long *host)
     get("served", served);
     get("host", host);
     return 1;
+}
+
+/* Open MPI 6: its Fortran layer hangs arrays on the request of an alltoallw. One that has nothing to do,
+ * on a single rank, has no room for them: memory behind it is overwritten. */
+int host_writes_requests(void)
+{
+    return dlsym(RTLD_DEFAULT, "ompi_coll_base_add_release_arrays_cb") != NULL;
 }
 
 /* End a program that hangs. gfortran's `alarm` needs a handler of its own. */

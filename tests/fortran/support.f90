@@ -34,6 +34,10 @@ module support
       integer(c_long_long), intent(out) :: served, host
       integer(c_int) :: skein_seen
     end function
+    function host_writes_requests() bind(c)
+      import c_int
+      integer(c_int) :: host_writes_requests
+    end function
     subroutine watch(seconds) bind(c)
       import c_int
       integer(c_int), value :: seconds
