@@ -1,5 +1,5 @@
 #!/bin/sh
-# mpi-flags.sh openmpi|mpich|smpi cflags|libs|fflags|flibs: how to compile and link C or Fortran
+# mpi-flags.sh openmpi|mpich|abi|smpi cflags|libs|fflags|flibs: how to compile and link C or Fortran
 # against that MPI, asked from its compiler wrapper. Fails, with the reason on standard error, when there
 # is none.
 flavour=$1 part=$2
@@ -35,6 +35,7 @@ esac
 case $flavour in
 openmpi) macro=OPEN_MPI wrappers="mpicc.openmpi mpicc" ;;
 mpich) macro=MPICH wrappers="mpicc.mpich mpicc" ;;
+abi) macro="MPI_ABI_VERSION *1" wrappers="mpicc_abi mpicc" ;;
 smpi) macro=SMPI_H wrappers=smpicc ;;
 *) echo "unknown flavour $flavour" >&2; exit 2 ;;
 esac
@@ -49,6 +50,18 @@ for wrapper in $wrappers; do
     fi
     break
 done
+# Open MPI keeps the header of the standard ABI beside its own.
+if [ "$flavour:$found" = abi: ]; then
+    for dir in $(mpicc.openmpi -show 2>/dev/null | tr -s ' ' '\n' | sed -n 's/^-I//p'); do
+        [ -e "$dir/standard_abi/mpi.h" ] || continue
+        case $part in cflags) echo "-isystem$dir/standard_abi" ;; libs) echo -lmpi_abi ;; esac
+        exit 0
+    done
+fi
+if [ "$flavour:$found" = abi: ]; then
+    echo "no MPI here has an mpi.h of the standard ABI of MPI 5.0" >&2
+    exit 1
+fi
 if [ -z "$found" ]; then
     echo "none of these belongs to it or is installed: $wrappers" >&2
     exit 1

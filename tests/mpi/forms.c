@@ -206,6 +206,7 @@ int main(int argc, char **argv)
     handles_may_be_freed_after_the_start();
     wildcards_see_no_collective(MPI_COMM_WORLD);
     wildcards_see_no_collective(c);
+    blocks_may_follow_bottom();
     generalized_requests_are_left_alone();
     MPI_Comm_free(&c);
     return test_end();

@@ -1,5 +1,5 @@
 /* forms_user.c: what belongs to the program stays right beside collectives in flight: handles it
- * frees early, its wildcard receives, its generalized requests. */
+ * frees early, its wildcard receives, its buffers at MPI_BOTTOM, its generalized requests. */
 #include "flight.h"
 #include "forms.h"
 
@@ -78,6 +78,47 @@ void wildcards_see_no_collective(MPI_Comm c)
     MPI_Wait(&q, &s);
     CHECK(got == (me + p - 1) % p && s.MPI_TAG == 8, "the wildcard receive got %d, tag %d", got,
           s.MPI_TAG);
+}
+
+/* ---- MPI_BOTTOM ---- */
+
+/* A byte at this address, with this extent: the blocks behind MPI_BOTTOM are then at small numbers, some
+ * of which are constants for the host. */
+static MPI_Datatype byte_at(const char *memory, int extent)
+{
+    MPI_Datatype t, sized;
+    MPI_Aint at;
+    int one = 1;
+    MPI_Get_address(memory, &at);
+    MPI_Type_create_hindexed(1, &one, &at, MPI_BYTE, &t);
+    MPI_Type_create_resized(t, at, extent, &sized);
+    MPI_Type_commit(&sized);
+    MPI_Type_free(&t);
+    return sized;
+}
+
+void blocks_may_follow_bottom(void)
+{
+    enum { MOST = 4 };
+    test_watch(30, "blocks behind MPI_BOTTOM");
+    int p = test_size(), me = test_rank();
+    char *in = must_alloc((size_t)p * MOST), *out = must_alloc((size_t)p * MOST);
+    for (int extent = 1; extent <= MOST && !test_on_host(); extent++) {
+        MPI_Datatype from = byte_at(in, extent), to = byte_at(out, extent);
+        int bad = 0;
+        for (int i = 0; i < p; i++) {
+            in[i * extent] = (char)(10 * me + i + 1);
+            out[i * extent] = 0;
+        }
+        MPI_Alltoall(MPI_BOTTOM, 1, from, MPI_BOTTOM, 1, to, MPI_COMM_WORLD);
+        for (int i = 0; i < p; i++)
+            bad += out[i * extent] != (char)(10 * i + me + 1);
+        CHECK(bad == 0, "%d blocks of extent %d behind MPI_BOTTOM are wrong", bad, extent);
+        MPI_Type_free(&from);
+        MPI_Type_free(&to);
+    }
+    free(in);
+    free(out);
 }
 
 /* ---- requests of the user's own kind ---- */

@@ -14,6 +14,13 @@
 #define SK_HOST_MIXES_KINDS  1 /* may call a distributed graph a grid or a graph */
 #define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
 #define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
+#elif defined(SKEIN_FLAVOUR_ABI)
+/* Any MPI with the standard ABI of MPI 5.0: what holds for one of them is assumed of all. */
+#define SK_HOST_FLAVOUR      SK_MPI_ABI
+#define SK_HOST_YIELDS       0
+#define SK_HOST_CHECKS_ALIAS 1
+#define SK_HOST_MPIX_INIT    0
+#define SK_HOST_MIXES_KINDS  1
 #else
 #define SK_HOST_FLAVOUR      SK_MPI_MPICH
 #define SK_HOST_YIELDS       0
@@ -22,7 +29,15 @@
 #define SK_HOST_MIXES_KINDS  0
 #endif
 
-#if defined(SKEIN_FLAVOUR_MPICH)
+#if defined(SKEIN_FLAVOUR_ABI)
+/* Open MPI 6.0 replaces the values of these constants by its own in every buffer argument. The second
+ * block behind MPI_BOTTOM may be at such an address. */
+#define SK_HOST_MISREADS(at) ((at) == MPI_IN_PLACE || (at) == MPI_BUFFER_AUTOMATIC)
+#else
+#define SK_HOST_MISREADS(at) ((void)(at), 0)
+#endif
+
+#if defined(SKEIN_FLAVOUR_MPICH) || defined(SKEIN_FLAVOUR_ABI)
 /* MPICH 4.0 receives a long message into a derived type only if it was sent with a derived type. The
  * chunks of a contiguous one may end inside an element, which MPICH reports as truncation. */
 #define SK_HOST_SPLITS_ELEMENTS 1

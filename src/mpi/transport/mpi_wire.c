@@ -41,6 +41,7 @@ static sk_status keep_error(sk_mpi_wire *w, int rc)
  * anywhere. A count beyond int becomes one element of a type made for it. An empty part is sent as
  * no bytes: MPICH 4.0.2 divides by the size of a type, so the host never sees a type of size zero. */
 typedef struct sk_mpi_shape {
+    void *at;
     int count;
     MPI_Datatype type;
     bool made;
@@ -69,21 +70,37 @@ static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, sk_mpi_shape *s
     return rc;
 }
 
+static void drop_shape(sk_mpi_shape *s)
+{
+    if (s->made)
+        sk_host.Type_free(&s->type);
+}
+
+/* The same memory, seen from another address. */
+static int move_shape(sk_mpi_shape *s, void *base)
+{
+    sk_mpi_shape moved = {.at = base, .count = 1, .made = true};
+    MPI_Aint by = (MPI_Aint)((uintptr_t)s->at - (uintptr_t)base);
+    int rc = sk_host.Type_create_hindexed(1, &s->count, &by, s->type, &moved.type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    drop_shape(s);
+    *s = moved;
+    return sk_host.Type_commit(&s->type);
+}
+
 static int shape_of(const sk_mpi_wire *w, sk_part p, sk_mpi_shape *s)
 {
     const sk_type *t = &w->types[p.type];
     int64_t n = t->contig ? p.len : t->size ? p.len / t->size : 0;
     MPI_Datatype of = t->contig || n == 0 ? MPI_BYTE : w->handles[p.type];
+    int rc = MPI_SUCCESS;
+    *s = (sk_mpi_shape){p.at, (int)n, of, false};
     if (n > INT_MAX)
-        return big_shape(n, of, t->contig ? 1 : t->extent, s);
-    *s = (sk_mpi_shape){(int)n, of, false};
-    return MPI_SUCCESS;
-}
-
-static void drop_shape(sk_mpi_shape *s)
-{
-    if (s->made)
-        sk_host.Type_free(&s->type);
+        rc = big_shape(n, of, t->contig ? 1 : t->extent, s);
+    if (SK_HOST_MISREADS(p.at) && rc == MPI_SUCCESS)
+        rc = move_shape(s, MPI_BOTTOM);
+    return rc;
 }
 
 /* What this rank passes on is wrong. An empty message tells the receiver so. */
@@ -108,7 +125,7 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
     tell_error(w, &s);
     w->targets[w->nreqs] = (sk_recv_target){.expect = -1};
     rc = SK_OWN(&w->hint, w->tag, 1,
-                sk_host.Isend(from.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
+                sk_host.Isend(s.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
                               &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
@@ -138,7 +155,7 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
     int rc = shape_of(w, to, &s);
     if (rc == MPI_SUCCESS)
         rc = SK_OWN(&w->hint, w->tag, 1,
-                    sk_host.Irecv(to.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
+                    sk_host.Irecv(s.at, s.count, s.type, peer_of(w, peer), w->tag, w->comm,
                                   &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
@@ -249,14 +266,14 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
     from_peer = from_peer >= 0 ? peer_of(w, from_peer) : from_peer;
     if (from_peer < 0)
         rc = SK_OWN(&w->hint, w->tag, 1,
-                    sk_host.Send(from.at, s.count, s.type, to_peer, w->tag, w->comm));
+                    sk_host.Send(s.at, s.count, s.type, to_peer, w->tag, w->comm));
     else if (to_peer < 0)
         rc = SK_OWN(&w->hint, w->tag, 1,
-                    sk_host.Recv(to.at, r.count, r.type, from_peer, w->tag, w->comm, status));
+                    sk_host.Recv(r.at, r.count, r.type, from_peer, w->tag, w->comm, status));
     else
         rc = SK_OWN(&w->hint, w->tag, 2,
-                    sk_host.Sendrecv(from.at, s.count, s.type, to_peer, w->tag, to.at, r.count,
-                                     r.type, from_peer, w->tag, w->comm, status));
+                    sk_host.Sendrecv(s.at, s.count, s.type, to_peer, w->tag, r.at, r.count, r.type,
+                                     from_peer, w->tag, w->comm, status));
     drop_shape(&s);
     drop_shape(&r);
     keep_error(w, rc);
@@ -279,21 +296,18 @@ static sk_status copy_derived(sk_mpi_wire *w, sk_part from, sk_part to)
     return st;
 }
 
-/* Pack or unpack. Where the host cannot pack from MPI_BOTTOM, a message to oneself does it. Open MPI
- * can, and must not send one: this may run inside its progress, where a thread that waits for a
- * message would wait for itself. */
+/* Pack or unpack. */
 static int pack_chunk(void *at, int count, MPI_Datatype type, char *bytes, int size, bool unpack)
 {
-    int pos = 0;
-    if (!at && !SK_HOST_PACKS_BOTTOM) {
-        int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
-        MPI_Datatype from = unpack ? MPI_BYTE : type, to = unpack ? type : MPI_BYTE;
-        return sk_host.Sendrecv(unpack ? bytes : at, unpack ? size : count, from, 0, tag,
-                                unpack ? at : bytes, unpack ? count : size, to, 0, tag,
-                                sk_proc.self, MPI_STATUS_IGNORE);
-    }
-    return unpack ? sk_host.Unpack(bytes, size, &pos, at, count, type, sk_proc.self)
-                  : sk_host.Pack(at, count, type, bytes, size, &pos, sk_proc.self);
+    int pos = 0, rc = MPI_SUCCESS;
+    sk_mpi_shape s = {at, count, type, false};
+    if ((!at && !SK_HOST_PACKS_BOTTOM) || SK_HOST_MISREADS(at))
+        rc = move_shape(&s, &s);
+    if (rc == MPI_SUCCESS)
+        rc = unpack ? sk_host.Unpack(bytes, size, &pos, s.at, s.count, s.type, sk_proc.self)
+                    : sk_host.Pack(s.at, s.count, s.type, bytes, size, &pos, sk_proc.self);
+    drop_shape(&s);
+    return rc;
 }
 
 static sk_status pack(sk_mpi_wire *w, sk_part derived, char *bytes, bool unpack)
