@@ -59,7 +59,7 @@ static void print_settings(const sk_select *sel)
 
 static void print_libraries(void)
 {
-    static const char *const flavours[] = {"openmpi", "mpich", "smpi"};
+    static const char *const flavours[] = {"openmpi", "mpich", "abi", "smpi"};
     char path[4096];
     printf("libraries\n");
     for (size_t i = 0; i < sizeof flavours / sizeof *flavours; i++) {
@@ -73,7 +73,9 @@ static void print_hosts(void)
 {
     static const struct {
         const char *flavour, *libraries[3];
-    } hosts[] = {{"openmpi", {"libmpi.so.40"}}, {"mpich", {"libmpich.so.12", "libmpi.so.12"}}};
+    } hosts[] = {{"openmpi", {"libmpi.so.40"}},
+                 {"mpich", {"libmpich.so.12", "libmpi.so.12"}},
+                 {"abi", {"libmpi_abi.so.1"}}};
     sk_arena *a = sk_arena_new();
     printf("MPIs\n");
     for (size_t i = 0; a && i < sizeof hosts / sizeof *hosts; i++) {

@@ -395,8 +395,9 @@ sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, cons
 
 sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi)
 {
-    static const char *const usual[][3] = {
-        [SK_MPI_OPENMPI] = {"libmpi.so.40"}, [SK_MPI_MPICH] = {"libmpich.so.12", "libmpi.so.12"}};
+    static const char *const usual[][3] = {[SK_MPI_OPENMPI] = {"libmpi.so.40"},
+                                           [SK_MPI_MPICH] = {"libmpich.so.12", "libmpi.so.12"},
+                                           [SK_MPI_ABI] = {"libmpi_abi.so.1"}};
     const char *soname = NULL;
     const sk_elf *by;
     if (search(a, e, &soname, &by) == mpi && soname)

@@ -36,7 +36,7 @@ sk_flavour sk_mpi_of(sk_arena *a, const sk_elf *e, const char **soname);
  * itself; NULL when there is none. */
 sk_elf *sk_elf_load(sk_arena *a, const sk_elf *program, const sk_elf *from, const char *name);
 
-/* The MPI library (SK_MPI_OPENMPI or SK_MPI_MPICH) that the file needs or, when it needs none, that
+/* The MPI library (of a flavour that Skein has) that the file needs or, when it needs none, that
  * of the system; NULL when there is none. */
 sk_elf *sk_mpi_library(sk_arena *a, const sk_elf *e, sk_flavour mpi);
 

@@ -47,7 +47,8 @@ static int check_mpi(const sk_program *p, sk_flavour launcher, sk_flavour *mpi)
                          p->path, p->soname);
     if (p->mpi == SK_MPI_OTHER)
         return sk_refuse("%s links %s, an MPI that Skein has no library for; it serves Open MPI "
-                         "(libmpi.so.40) and MPICH (libmpich.so.12, libmpi.so.12)",
+                         "(libmpi.so.40), MPICH (libmpich.so.12, libmpi.so.12) and the standard "
+                         "ABI (libmpi_abi.so.1)",
                          p->path, p->soname);
     if (launcher != SK_MPI_NONE && launcher != p->mpi && p->mpi != SK_MPI_ABI)
         return sk_refuse(
@@ -262,7 +263,8 @@ static int check_env(char *const *words, int n)
     return SK_RUN_OK;
 }
 
-/* What the ranks get: always the library, and the provider if it was asked for and can be used. */
+/* What the ranks get: always the library, and the provider if it was asked for and can be used. Few
+ * installations have one for the standard ABI: libskein.so says so then, and the program runs plain. */
 static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, const sk_program *p,
                       const sk_launch_line *l, sk_rank_env *env)
 {
@@ -270,7 +272,8 @@ static int choose_env(sk_arena *a, const sk_run_options *o, sk_flavour mpi, cons
     sk_match_provider f = {0};
     bool with;
     if (check_library(a, SK_MPI_NONE, o->lib, p, &library) != SK_RUN_OK ||
-        (mpi != SK_MPI_NONE && check_library(a, mpi, o->lib, p, &own) != SK_RUN_OK))
+        (mpi != SK_MPI_NONE && mpi != SK_MPI_ABI &&
+         check_library(a, mpi, o->lib, p, &own) != SK_RUN_OK))
         return SK_RUN_REFUSED;
     const char *from = p->verdict == SK_PROGRAM_MPI ? p->path : own ? own : library;
     int status = decide_match(a, o, mpi, from, l, &f, &with);
@@ -422,8 +425,8 @@ static int plan_launch(sk_strlist *out, const sk_run_options *o, char **words, i
     }
     if (known && mpi == SK_MPI_NONE)
         mpi = mpi_of_launcher(l.kind);
-    bool by_env = (!known && mpi == SK_MPI_NONE) || l.kind >= SK_LAUNCHER_SRUN ||
-                  (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l));
+    bool by_env = (!known && (mpi == SK_MPI_NONE || mpi == SK_MPI_ABI)) ||
+                  l.kind >= SK_LAUNCHER_SRUN || (l.kind == SK_LAUNCHER_OPENMPI && has_env_list(&l));
     l.inject = by_env ? SK_INJECT_ENV : SK_INJECT_OPTIONS;
     int status = choose_env(a, o, mpi, &p, &l, &env);
     if (status == SK_RUN_OK)

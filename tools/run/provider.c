@@ -130,15 +130,20 @@ static bool openmpi_can(sk_arena *a, const sk_elf *mpi, sk_match_provider *out, 
     return true;
 }
 
-/* Over libfabric MPICH needs RMA and counters, which the provider does not have. */
-static const char *mpich_reason(sk_arena *a, const sk_elf *mpi)
+/* "ch4:ucx"; NULL: the library names none. */
+static const char *mpich_device(sk_arena *a, const sk_elf *mpi)
 {
     static const char option[] = "--with-device=";
     static const char *const devices[] = {"--with-device=ch4:ucx", "--with-device=ch4:ofi",
                                           "--with-device=ch3", NULL};
     const char *device = sk_file_mentions(a, mpi->path, devices);
-    if (device)
-        device += sizeof option - 1;
+    return device ? device + sizeof option - 1 : NULL;
+}
+
+/* Over libfabric MPICH needs RMA and counters, which the provider does not have. */
+static const char *mpich_reason(sk_arena *a, const sk_elf *mpi)
+{
+    const char *device = mpich_device(a, mpi);
     if (device && !strcmp(device, "ch4:ofi"))
         return sk_format(a,
                          "the MPICH of %s asks more of libfabric than the provider has; Open MPI "
@@ -185,7 +190,7 @@ bool sk_match_provider_find(sk_arena *a, sk_flavour mpi, const char *from, const
         *why = sk_format(a, "the library of %s is not found", sk_flavour_title(mpi));
         return false;
     }
-    if (mpi == SK_MPI_MPICH) {
+    if (mpi == SK_MPI_MPICH || (mpi == SK_MPI_ABI && mpich_device(a, library))) {
         *why = mpich_reason(a, library);
         return false;
     }
