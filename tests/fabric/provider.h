@@ -50,6 +50,7 @@ typedef void test_fn(process *p);
 void run_test(const char *name, int n, const ep_options *how, test_fn *fn, const char *const *env);
 
 void barrier(process *p);
+void barrier_without_progress(void);
 void exchange_addresses(process *p); /* publish, barrier, insert, barrier */
 void publish_address(process *p);
 void insert_addresses(process *p);
@@ -60,7 +61,8 @@ struct fi_info *hints_for(const ep_options *how);
 void wait_entry(process *p, struct fi_cq_tagged_entry *out);
 void wait_error(process *p, int want, struct fi_cq_err_entry *out);
 void wait_context(process *p, void *context); /* the next one must have this context */
-void spin(process *p, int ms);                /* progress for a while; nothing may complete */
+void progress(process *p);
+void spin(process *p, int ms); /* progress for a while; nothing may complete */
 
 /* A message of `len` bytes that depends on `seed`. */
 void fill(void *buf, size_t len, unsigned seed);
@@ -77,6 +79,16 @@ void check_failed(const char *file, int line, const char *what, long value);
         long rc_ = (long)(call);                                                                   \
         if (rc_ != 0)                                                                              \
             check_failed(__FILE__, __LINE__, #call, rc_);                                          \
+    } while (0)
+
+/* An injected send: it may have to wait for the connection. */
+#define CHECK_TAKEN(p, call)                                                                       \
+    do {                                                                                           \
+        long taken_;                                                                               \
+        while ((taken_ = (long)(call)) == -FI_EAGAIN)                                              \
+            progress(p);                                                                           \
+        if (taken_ != 0)                                                                           \
+            check_failed(__FILE__, __LINE__, #call, taken_);                                       \
     } while (0)
 
 #endif

@@ -19,10 +19,10 @@ static void send_kinds(process *p)
         wait_context(p, &ctx[2]);
         CHECK_OK(fi_tsendmsg(p->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA));
         wait_context(p, &ctx[3]);
-        CHECK_OK(fi_tinject(p->ep, out, 64, to, 14));
+        CHECK_TAKEN(p, fi_tinject(p->ep, out, 64, to, 14));
         CHECK_OK(fi_tsenddata(p->ep, out, 64, NULL, 88, to, 15, &ctx[5]));
         wait_context(p, &ctx[5]);
-        CHECK_OK(fi_tinjectdata(p->ep, out, 64, 99, to, 16));
+        CHECK_TAKEN(p, fi_tinjectdata(p->ep, out, 64, 99, to, 16));
         memset(out, 0, sizeof out); /* inject: it is ours again */
         CHECK_OK(fi_tsend(p->ep, NULL, 0, NULL, to, 17, &ctx[7]));
         wait_context(p, &ctx[7]);
@@ -89,7 +89,7 @@ static void formats(process *p)
 {
     char c = 3, in = 0;
     if (p->rank == 1) {
-        CHECK_OK(fi_tinjectdata(p->ep, &c, 1, 42, p->addr[0], 9));
+        CHECK_TAKEN(p, fi_tinjectdata(p->ep, &c, 1, 42, p->addr[0], 9));
         return;
     }
     union {
@@ -189,7 +189,7 @@ static void not_enabled(process *p)
     CHECK(fi_trecv(ep, &in, 1, NULL, p->addr[0], 1, 0, &ctx[0]) == -FI_EOPBADSTATE);
     CHECK(fi_cancel(&ep->fid, &ctx[0]) == -FI_ENOENT);
     CHECK_OK(fi_trecv(p->ep, &in, 1, NULL, p->addr[0], 1, 0, &ctx[1]));
-    CHECK_OK(fi_tinject(p->ep, &c, 1, p->addr[0], 1));
+    CHECK_TAKEN(p, fi_tinject(p->ep, &c, 1, p->addr[0], 1));
     wait_entry(p, &e);
     CHECK(e.op_context == &ctx[1] && in == c);
     CHECK(fi_close(&p->cq->fid) == -FI_EBUSY);

@@ -43,7 +43,7 @@ static void killed(process *p)
     int v = 1, w = 0;
     if (p->rank == 1) {
         CHECK_OK(fi_tsend(p->ep, big, LONG, NULL, p->addr[0], 9, &ctx[0]));
-        CHECK_OK(fi_tinject(p->ep, &v, sizeof v, p->addr[0], 8));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &v, sizeof v, p->addr[0], 8));
         spin(p, 50);
         barrier(p);
         die(p);
@@ -51,7 +51,7 @@ static void killed(process *p)
     if (p->rank == 2) {
         barrier(p);
         spin(p, 200);
-        CHECK_OK(fi_tinject(p->ep, &v, sizeof v, p->addr[0], 1));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &v, sizeof v, p->addr[0], 1));
         return;
     }
     for (int i = 0; i < MANY; i++)
@@ -110,7 +110,7 @@ static void closed(process *p)
 {
     int v = 3;
     if (p->rank == 1) {
-        CHECK_OK(fi_tinject(p->ep, &v, sizeof v, p->addr[0], 1));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &v, sizeof v, p->addr[0], 1));
         spin(p, 100); /* time for the network to take it */
         barrier(p);
         leave_barriers(p);

@@ -65,6 +65,21 @@ static void inject(process *p)
     }
 }
 
+/* What was injected arrives although its sender makes no progress from then on. */
+static void inject_and_leave(process *p)
+{
+    int v = 5;
+    if (p->rank == 0) {
+        CHECK_TAKEN(p, fi_tinject(p->ep, &v, sizeof v, p->addr[1], 1));
+    } else {
+        int in = 0;
+        CHECK_OK(fi_trecv(p->ep, &in, sizeof in, NULL, p->addr[0], 1, 0, &ctx[0]));
+        wait_context(p, &ctx[0]);
+        CHECK(in == v);
+    }
+    barrier_without_progress();
+}
+
 /* As an MPI does it: nonblocking sends are injected while there is room, and sent otherwise. A blocking
  * one that is injected after them gets through, although it is received first. */
 static void inject_behind(process *p)
@@ -76,6 +91,7 @@ static void inject_behind(process *p)
     fill(late, sizeof late, 7);
     if (p->rank == 0) {
         int sent = 0;
+        CHECK_TAKEN(p, fi_tinject(p->ep, late, sizeof late, p->addr[1], 3)); /* connects */
         for (int i = 0; i < BEFORE; i++)
             if (fi_tinject(p->ep, buf[i], sizeof buf[i], p->addr[1], 1) == -FI_EAGAIN) {
                 CHECK_OK(fi_tsend(p->ep, buf[i], sizeof buf[i], NULL, p->addr[1], 1, &ctx[0]));
@@ -90,10 +106,10 @@ static void inject_behind(process *p)
             wait_entry(p, &e);
         return;
     }
-    for (int i = 0; i < BLOCKING + BEFORE; i++) {
+    for (int i = -1; i < BLOCKING + BEFORE; i++) {
         char in[1000] = {0};
-        CHECK_OK(
-            fi_trecv(p->ep, in, sizeof in, NULL, p->addr[0], i < BLOCKING ? 2 : 1, 0, &ctx[0]));
+        uint64_t tag = i < 0 ? 3 : i < BLOCKING ? 2 : 1;
+        CHECK_OK(fi_trecv(p->ep, in, sizeof in, NULL, p->addr[0], tag, 0, &ctx[0]));
         wait_context(p, &ctx[0]);
         CHECK(i >= BLOCKING || filled(in, sizeof in, 7));
         if (i == BLOCKING - 1)
@@ -204,6 +220,7 @@ int main(void)
     run_test("floods_both_ways_of_offers", 2, NULL, flood, none);
     run_test("inject_leaves_the_buffer_free", 2, NULL, inject, NULL);
     run_test("inject_without_room_says_so", 2, NULL, inject, tiny);
+    run_test("inject_needs_no_progress_of_its_sender", 2, NULL, inject_and_leave, NULL);
     run_test("inject_does_not_wait_for_earlier_ones", 2, NULL, inject_behind, tiny);
     run_test("sixteen_megabytes", 2, NULL, huge, NULL);
     run_test("sixteen_megabytes_in_packets", 2, NULL, huge, packets);

@@ -27,21 +27,34 @@ void check_failed(const char *file, int line, const char *what, long value)
     _exit(1);
 }
 
-static void progress(process *p)
+void progress(process *p)
 {
     (void)!fi_cq_read(p->cq, NULL, 0);
     sched_yield();
 }
 
-void barrier(process *p)
+static int arrive(void)
 {
     int generation = atomic_load(&shm->generation);
     if (atomic_fetch_add(&shm->arrived, 1) + 1 >= atomic_load(&shm->members)) {
         atomic_store(&shm->arrived, 0);
         atomic_fetch_add(&shm->generation, 1);
     }
+    return generation;
+}
+
+void barrier(process *p)
+{
+    int generation = arrive();
     while (atomic_load(&shm->generation) == generation)
         progress(p);
+}
+
+void barrier_without_progress(void)
+{
+    int generation = arrive();
+    while (atomic_load(&shm->generation) == generation)
+        sched_yield();
 }
 
 void leave_barriers(process *p)

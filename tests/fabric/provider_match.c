@@ -64,12 +64,12 @@ static void wildcards(process *p)
     int v[6] = {0}, me = p->rank;
     if (p->rank != 0) {
         barrier(p);
-        CHECK_OK(
-            fi_tinjectdata(p->ep, &me, sizeof me, (uint64_t)me, p->addr[0], 0x100 + (uint64_t)me));
+        CHECK_TAKEN(p, fi_tinjectdata(p->ep, &me, sizeof me, (uint64_t)me, p->addr[0],
+                                      0x100 + (uint64_t)me));
         barrier(p);
         barrier(p);
-        CHECK_OK(
-            fi_tinjectdata(p->ep, &me, sizeof me, (uint64_t)me, p->addr[0], 0x100 + (uint64_t)me));
+        CHECK_TAKEN(p, fi_tinjectdata(p->ep, &me, sizeof me, (uint64_t)me, p->addr[0],
+                                      0x100 + (uint64_t)me));
         barrier(p);
         return;
     }
@@ -108,8 +108,8 @@ static void negative_tags(process *p)
     int v = 1, w = 2, got[2] = {0};
     struct fi_cq_tagged_entry e;
     if (p->rank == 0) {
-        CHECK_OK(fi_tinject(p->ep, &v, 4, p->addr[1], allgather));
-        CHECK_OK(fi_tinject(p->ep, &w, 4, p->addr[1], 3));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &v, 4, p->addr[1], allgather));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &w, 4, p->addr[1], 3));
         return;
     }
     CHECK_OK(fi_trecv(p->ep, &got[0], 4, NULL, p->addr[0], 0, any, &ctx[0])); /* MPI_ANY_TAG */
@@ -213,7 +213,7 @@ static void cancel(process *p)
     int v[3] = {0}, w = 5;
     if (p->rank == 0) {
         barrier(p);
-        CHECK_OK(fi_tinject(p->ep, &w, 4, p->addr[1], 1));
+        CHECK_TAKEN(p, fi_tinject(p->ep, &w, 4, p->addr[1], 1));
         barrier(p);
         return;
     }

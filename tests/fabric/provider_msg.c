@@ -34,10 +34,10 @@ static void send_all(process *p)
     wait_context(p, &ctx[2]);
     CHECK_OK(fi_sendmsg(p->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA));
     wait_context(p, &ctx[3]);
-    CHECK_OK(fi_inject(p->ep, out, 64, to));
+    CHECK_TAKEN(p, fi_inject(p->ep, out, 64, to));
     CHECK_OK(fi_senddata(p->ep, out, 64, NULL, 88, to, &ctx[5]));
     wait_context(p, &ctx[5]);
-    CHECK_OK(fi_injectdata(p->ep, out, 64, 99, to));
+    CHECK_TAKEN(p, fi_injectdata(p->ep, out, 64, 99, to));
     memset(out, 0, sizeof out); /* inject: it is ours again */
     CHECK_OK(fi_send(p->ep, NULL, 0, NULL, to, &ctx[7]));
     wait_context(p, &ctx[7]);
@@ -112,10 +112,10 @@ static void apart(process *p)
     int v[4] = {1, 2, 3, 4}, got[4] = {0};
     if (p->rank == 0) {
         for (int round = 0; round < 2; round++) {
-            CHECK_OK(fi_inject(p->ep, &v[0], 4, p->addr[1]));
-            CHECK_OK(fi_tinject(p->ep, &v[1], 4, p->addr[1], 0));
-            CHECK_OK(fi_tinject(p->ep, &v[2], 4, p->addr[1], 5));
-            CHECK_OK(fi_inject(p->ep, &v[3], 4, p->addr[1]));
+            CHECK_TAKEN(p, fi_inject(p->ep, &v[0], 4, p->addr[1]));
+            CHECK_TAKEN(p, fi_tinject(p->ep, &v[1], 4, p->addr[1], 0));
+            CHECK_TAKEN(p, fi_tinject(p->ep, &v[2], 4, p->addr[1], 5));
+            CHECK_TAKEN(p, fi_inject(p->ep, &v[3], 4, p->addr[1]));
             barrier(p);
             barrier(p);
         }
@@ -149,9 +149,9 @@ static void directed(process *p)
     int me = p->rank, got[4] = {0};
     if (p->rank) {
         barrier(p);
-        CHECK_OK(fi_inject(p->ep, &me, sizeof me, p->addr[0]));
+        CHECK_TAKEN(p, fi_inject(p->ep, &me, sizeof me, p->addr[0]));
         barrier(p);
-        CHECK_OK(fi_inject(p->ep, &me, sizeof me, p->addr[0]));
+        CHECK_TAKEN(p, fi_inject(p->ep, &me, sizeof me, p->addr[0]));
         barrier(p);
         return;
     }
@@ -176,7 +176,7 @@ static void cancel(process *p)
     int v[2] = {0}, t = 0, w = 5;
     if (p->rank == 0) {
         barrier(p);
-        CHECK_OK(fi_inject(p->ep, &w, 4, p->addr[1]));
+        CHECK_TAKEN(p, fi_inject(p->ep, &w, 4, p->addr[1]));
         barrier(p);
         return;
     }
@@ -234,7 +234,7 @@ static void to_self(process *p)
         wait_entry(p, &e);
         CHECK(filled(in, len, 8));
     }
-    CHECK_OK(fi_inject(p->ep, big, 500, p->addr[0]));
+    CHECK_TAKEN(p, fi_inject(p->ep, big, 500, p->addr[0]));
     CHECK_OK(fi_send(p->ep, big, LONG, NULL, p->addr[0], &ctx[1]));
     CHECK_OK(fi_trecv(p->ep, in, LONG, NULL, FI_ADDR_UNSPEC, 0, ~UINT64_C(0), &ctx[2]));
 }
@@ -280,7 +280,7 @@ static void killed(process *p)
 {
     int v = 1, w = 0;
     if (p->rank == 1) {
-        CHECK_OK(fi_inject(p->ep, &v, sizeof v, p->addr[0]));
+        CHECK_TAKEN(p, fi_inject(p->ep, &v, sizeof v, p->addr[0]));
         spin(p, 50);
         barrier(p);
         leave_barriers(p);
