@@ -35,7 +35,7 @@ sk_dlopen_fn *sk_dlopen_real(void)
 
 bool sk_is_real_dlopen(void *handle, const char *name)
 {
-    return strcmp(name, "dlopen") == 0 &&
+    return sk_name_starts(name, "dlopen") && !name[sizeof "dlopen" - 1] &&
            sk_library_of(sk_dlsym(handle, name)) == sk_library_of((void *)sk_dlopen_real());
 }
 

@@ -5,6 +5,17 @@
 
 #include <stdbool.h>
 
+/* Does a name start with this text? It calls nothing: sanitizers call dlsym before their own strcmp can
+ * be called. */
+static inline bool sk_name_starts(const char *name, const char *text)
+{
+    while (*text && *name == *text) {
+        name++;
+        text++;
+    }
+    return !*text;
+}
+
 typedef void *sk_dlsym_fn(void *handle, const char *name);
 typedef void *sk_dlopen_fn(const char *file, int mode);
 

@@ -240,19 +240,14 @@ static void *dlsym_own_dlopen(void *handle, const char *name)
     return (void *)own_dlopen;
 }
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 static sk_dlsym_fn *dlsym_target(void *handle, const char *name)
 {
-    if (starts_with(name, "skein_") && handle == RTLD_DEFAULT &&
+    if (sk_name_starts(name, "skein_") && handle == RTLD_DEFAULT &&
         atomic_load(&state.implementation) && strcmp(name, SK_FRONT_WAY) != 0)
         return dlsym_inside;
     if (sk_is_real_dlopen(handle, name))
         return dlsym_own_dlopen;
-    if (!starts_with(name, "MPI") && !starts_with(name, "PMPI"))
+    if (!sk_name_starts(name, "MPI") && !sk_name_starts(name, "PMPI"))
         return sk_dlsym_real();
     if (is_hidden(handle, name, start()))
         return dlsym_behind;

@@ -69,7 +69,7 @@ SK_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
     sk_dlsym_fn *real = sk_dlsym_real();
     if (sk_is_real_dlopen(handle, name))
         return (void *)own_dlopen;
-    if (handle == RTLD_DEFAULT || (strncmp(name, "MPI", 3) != 0 && strncmp(name, "PMPI", 4) != 0))
+    if (handle == RTLD_DEFAULT || (!sk_name_starts(name, "MPI") && !sk_name_starts(name, "PMPI")))
         return real(handle, name);
     sk_host_start();
     void *entry = sk_host_entry(name);
