@@ -39,21 +39,22 @@ start() {
     timeout "$(patience 60)" $words "$@" >"$log" 2>&1 </dev/null
 }
 
-# host_fault STATUS: what a plain run that ended with this says; nothing if it ended well.
-host_fault() {
+# fault STATUS: how the run failed, whichever rank said so first; nothing if it ended well.
+fault() {
     [ "$1" = 0 ] && return
-    found=$(grep -aE '^(interfaces|random) \(|^ERROR STOP|signal SIG' "$log" | head -n 1)
+    found=$(grep -aE '^(interfaces|random) \(|^ERROR STOP|signal SIG' "$log" | sed 's/rank [0-9]*: //' | head -n 1)
     echo "${found:-exit $1}"
 }
 
-# check NAME STATUS: the test, by the status of the job. Where the host is at fault, $faulty says how.
+# check NAME STATUS: the test, by the status of the job. $faulty is the fault of the plain run: the same under
+# Skein is the host's.
 check() {
     if [ "$2" = 0 ]; then
         ok "$1"
         return 0
     fi
     why=$(grep -aE '^(interfaces|random) \(|^ERROR STOP' "$log" | head -3)
-    if [ -n "$faulty" ]; then
+    if [ "$(fault "$2")" = "$faulty" ]; then
         skip "$1" "it fails without Skein too: $faulty"
         return 1
     fi
@@ -88,7 +89,7 @@ interfaces() { # interface ranks...
         program=$programs/interfaces-$interface-$flavour
         start $n plain -- "$program"
         status=$?
-        faulty=$(host_fault $status)
+        faulty=$(fault $status)
         check "$flavour $interface, plain, $n ranks" $status
         rm -f "$tmp/report"
         start $n skein "SKEIN_REPORT=$tmp/report" -- "$program"
@@ -103,7 +104,7 @@ random() { # interface
     program=$programs/random-$1-$flavour
     start 3 plain -- "$program" 1 100 # of this seed, because with others the hosts alone err or hang
     status=$?
-    faulty=$(host_fault $status)
+    faulty=$(fault $status)
     check "$flavour random $1, seed 1, plain" $status
     for n in 1 2 3 4 5; do
         start $n skein -- "$program" "$seed" 200

@@ -74,9 +74,9 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "abort"))
         pause();
     if (!strcmp(mode, "exit")) {
+        /* MPICH's launcher kills the others at the first exit: rank 0 writes before that. */
         if (rank != 0)
-            sleep(
-                1); /* MPICH's launcher kills the others at the first exit: let rank 0 write first */
+            sleep(1);
         exit(0);
     }
     if (!strcmp(mode, "kill") && rank == 0)
