@@ -2,7 +2,7 @@
 ! rank 0 it prints the calls that it made. Without Skein it leaves out what the hosts do wrong by themselves:
 ! MPICH 4.0 persistent collectives (MPI_Testall) and MPI_Neighbor_alltoallw, Open MPI 4.1 nonblocking
 ! alltoallw (it uses arrays that its Fortran layer has freed). On one rank alltoallw is only blocking where
-! host_writes_requests.
+! host_alltoallw_overruns.
 #include "interface.inc"
 program interfaces
   USE_MPI
@@ -57,7 +57,7 @@ program interfaces
         call test_allgatherv()
         call test_alltoall()
         call test_alltoallv()
-        if (form == blocking .or. .not. (careful .or. nranks == 1 .and. host_writes_requests() /= 0)) call test_alltoallw()
+        if (form == blocking .or. .not. (careful .or. nranks == 1 .and. host_alltoallw_overruns() /= 0)) call test_alltoallw()
         call test_reduce(root)
         call test_allreduce()
         call test_reduce_scatter()

@@ -138,7 +138,7 @@ contains
     call MPI_Topo_test(comm, kind, ierr)
 #ifdef FLAVOUR_OPENMPI
     host_can_alltoallw = max(nin, nout) <= nranks .and. &
-      (form == blocking .or. nranks > 1 .or. host_writes_requests() == 0)
+      (form == blocking .or. nranks > 1 .or. host_alltoallw_overruns() == 0)
 #else
     host_can_alltoallw = IFACE < 3 .or. kind == MPI_DIST_GRAPH
 #endif

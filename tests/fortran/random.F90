@@ -254,7 +254,7 @@ contains
     base = draw_count()
     root = mod(draw(997), n)
     form = blocking + draw(2)
-    if (coll == c_alltoallw .and. (alone .or. n == 1 .and. host_writes_requests() /= 0)) form = blocking ! see interfaces.F90
+    if (coll == c_alltoallw .and. (alone .or. n == 1 .and. host_alltoallw_overruns() /= 0)) form = blocking ! see interfaces.F90
     in_place = draw(4) == 0
     slots(k)%coll = coll
     slots(k)%ty = ty

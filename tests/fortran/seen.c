@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 int skein_seen(long long *served, long long *host);
-int host_writes_requests(void);
+int host_alltoallw_overruns(void);
 void watch(int seconds);
 
 /* Returns 0 when Skein is not preloaded. When it is, but does not see the program, the counts are 0. */
@@ -23,7 +23,7 @@ int skein_seen(long long *served, long long *host)
 
 /* Open MPI 6: its Fortran layer hangs arrays on the request of an alltoallw. One that has nothing to do,
  * on a single rank, has no room for them: memory behind it is overwritten. */
-int host_writes_requests(void)
+int host_alltoallw_overruns(void)
 {
     return dlsym(RTLD_DEFAULT, "ompi_coll_base_add_release_arrays_cb") != NULL;
 }

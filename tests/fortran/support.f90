@@ -34,9 +34,9 @@ module support
       integer(c_long_long), intent(out) :: served, host
       integer(c_int) :: skein_seen
     end function
-    function host_writes_requests() bind(c)
+    function host_alltoallw_overruns() bind(c)
       import c_int
-      integer(c_int) :: host_writes_requests
+      integer(c_int) :: host_alltoallw_overruns
     end function
     subroutine watch(seconds) bind(c)
       import c_int
