@@ -110,7 +110,8 @@ static int av_lookup(struct fid_av *fid, fi_addr_t fi_addr, void *addr, size_t *
     uint32_t number = sk_id_at(&av->ids, fi_addr);
     if (number != SK_NO_ID) {
         size_t bytes = *len < SK_ADDRESS_BYTES ? *len : SK_ADDRESS_BYTES;
-        memcpy(addr, &av->ids.entry[number].name, bytes);
+        if (bytes)
+            memcpy(addr, &av->ids.entry[number].name, bytes);
         *len = SK_ADDRESS_BYTES;
         rc = 0;
     }

@@ -142,7 +142,8 @@ static int ep_getname(fid_t fid, void *addr, size_t *len)
     if (!ep->enabled)
         return -FI_EOPBADSTATE;
     *len = SK_ADDRESS_BYTES;
-    memcpy(addr, &ep->proto.name, size < SK_ADDRESS_BYTES ? size : SK_ADDRESS_BYTES);
+    if (size) /* else the caller asks for the length only, and `addr` may be NULL */
+        memcpy(addr, &ep->proto.name, size < SK_ADDRESS_BYTES ? size : SK_ADDRESS_BYTES);
     return size < SK_ADDRESS_BYTES ? -FI_ETOOSMALL : 0;
 }
 
