@@ -114,7 +114,7 @@ for mpi in ${*:-usage openmpi mpich}; do
     measured "bench_${mpi}_neighbor_against_itself" $mpi 10 neighbor --plain --collective all \
         --graph random:0.7 --ranks 4 --bytes 8,13
     grep -q ',"random:0.7"$' "$tmp/csv" || fail "bench_${mpi}_names_the_graph" "$(cat "$tmp/csv")"
-    grep -q ', 4 ranks, random:0.7: ' "$tmp/out" || fail "bench_${mpi}_heads_tables_with_the_graph" "$(cat "$tmp/out")"
+    grep -q ', 4 ranks, random:0.7, blocking: ' "$tmp/out" || fail "bench_${mpi}_heads_tables_with_the_graph" "$(cat "$tmp/out")"
     printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '4 4 3' '1 2' '2 3' '4 1' \
         >"$tmp/a.mtx"
     measured "bench_${mpi}_neighbor_takes_several_graphs" $mpi 4 neighbor --plain --bytes 8 \

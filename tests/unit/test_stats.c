@@ -83,8 +83,8 @@ static void point_survives_its_line(void **state)
                   .rounds = 11,
                   .singles = 7,
                   .train = 90,
-                  .makespan = {12.5, 25, {1.9, 2, 2.1}},
-                  .b2b = {3.25, 1.5, {0.25, 0.5, 0.75}},
+                  .time = {{12.5, 25, {1.9, 2, 2.1}}, {3.25, 1.5, {0.25, 0.5, 0.75}}},
+                  .overlap = {0.25, 0.125},
                   .empty_us = 0.125};
     sk_point q;
     memset(&q, 0, sizeof q);
@@ -97,10 +97,11 @@ static void point_survives_its_line(void **state)
     assert_int_equal(q.rounds, 11);
     assert_int_equal(q.singles, 7);
     assert_int_equal(q.train, 90);
-    intra(q.makespan.host_us, 25);
-    intra(q.makespan.ratio.lo, 1.9);
-    intra(q.b2b.skein_us, 3.25);
-    intra(q.b2b.ratio.hi, 0.75);
+    intra(q.time[0].host_us, 25);
+    intra(q.time[0].ratio.lo, 1.9);
+    intra(q.time[1].skein_us, 3.25);
+    intra(q.time[1].ratio.hi, 0.75);
+    intra(q.overlap[1], 0.125);
     intra(q.empty_us, 0.125);
 }
 

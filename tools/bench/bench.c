@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/busy.h"
 #include "bench/jobs.h"
 #include "bench/launch.h"
 #include "bench/options.h"
@@ -24,6 +25,7 @@ typedef struct bench_run {
     sk_result *results;
     int nresults, npoints, done;
     const sk_job *job; /* the running one */
+    sk_busy busy;
     bool wrong;
 } bench_run;
 
@@ -40,7 +42,7 @@ static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool 
         }
     if (!sk_select_enabled(b->select, coll))
         return "host";
-    if (b->o.neighbor) /* only the ranks know graph and machine */
+    if (b->o.neighbor || b->job->form != SK_BLOCKING) /* only the ranks know what decides */
         return "auto";
     sk_choice choice;
     sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
@@ -53,31 +55,32 @@ static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool 
 static void show_progress(const bench_run *b, const sk_result *r)
 {
     const sk_point *p = &r->point;
-    const sk_timing *m = &p->makespan;
-    char size[32];
-    fprintf(stderr, "[%d/%d] %s %d ranks %s%s%s %s, %s", b->done, b->npoints,
+    char text[64];
+    fprintf(stderr, "[%d/%d] %s %d ranks %s%s%s %s %s, %s", b->done, b->npoints,
             sk_flavour_name(r->mpi), r->nranks, r->graph ? r->graph : "", r->graph ? " " : "",
-            sk_coll_name(p->coll), sk_bytes_text(p->bytes, size, sizeof size), r->algorithm);
+            sk_form_names[r->form], sk_coll_name(p->coll),
+            sk_bytes_text(p->bytes, text, sizeof text), r->algorithm);
     if (!sk_result_auto(r))
         fprintf(stderr, " against %s", r->host);
-    if (!p->equal)
-        fprintf(stderr, ": WRONG RESULT\n");
-    else
-        fprintf(stderr, ": host %.4g us, Skein %.4g us, %.2fx; back to back %.2fx\n", m->host_us,
-                m->skein_us, m->ratio.mid, p->b2b.ratio.mid);
+    for (int t = 0; p->equal && t < SK_TIMES; t++)
+        fprintf(stderr, "; %s: host %.4g us, Skein %.4g us, %.2fx",
+                sk_time_title(&b->o.conditions, t, text, sizeof text), p->time[t].host_us,
+                p->time[t].skein_us, p->time[t].ratio.mid);
+    fputs(p->equal ? "\n" : ": WRONG RESULT\n", stderr);
 }
 
 static void take_line(void *ctx, char *text)
 {
     bench_run *b = ctx;
     sk_result r = {.mpi = b->job->mpi,
+                   .form = b->job->form,
                    .nranks = b->job->nranks,
                    .graph = b->job->graph,
                    .host = b->job->host_name};
     if (strncmp(text, "skip ", 5) == 0) {
         b->done++;
-        fprintf(stderr, "[%d/%d] %s on %d ranks: left out, not enough memory\n", b->done,
-                b->npoints, text + 5, b->job->nranks);
+        fprintf(stderr, "[%d/%d] left out on %d ranks: %s\n", b->done, b->npoints, b->job->nranks,
+                text + 5);
         return;
     }
     if (!sk_point_parse(text, &r.point)) {
@@ -91,7 +94,7 @@ static void take_line(void *ctx, char *text)
         b->results[b->nresults++] = r;
     show_progress(b, &r);
     if (b->csv)
-        sk_csv_row(b->csv, &r);
+        sk_csv_row(b->csv, &b->o, &r);
 }
 
 /* Returns 0, or 1 when the run failed. The other jobs still run. */
@@ -172,11 +175,16 @@ static int measure(bench_run *b, const sk_job *jobs)
     b->results = sk_arena_need(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
             b->budget, b->npoints * b->budget + n);
+    if (!sk_busy_start(b->arena, (int)b->o.busy, &b->busy)) {
+        perror("skein bench: busy loops");
+        return 1;
+    }
     for (const sk_job *j = jobs; j; j = j->next)
         if (run_job(b, j))
             status = 1;
-    sk_table_print(stdout, b->results, b->nresults, b->o.against.n > 0);
-    sk_summary_print(stdout, b->results, b->nresults, b->o.against.n > 0);
+    sk_busy_end(&b->busy);
+    sk_table_print(stdout, &b->o, b->results, b->nresults);
+    sk_summary_print(stdout, &b->o, b->results, b->nresults);
     return b->wrong ? 1 : status;
 }
 

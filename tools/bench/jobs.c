@@ -15,14 +15,19 @@ enum { WARMUP = 25 };
 
 typedef struct job_list {
     sk_arena *arena;
-    const char *graph; /* of the jobs to be added, or NULL */
+    sk_bench_form form; /* of the jobs to be added */
+    const char *graph;  /* of the jobs to be added, or NULL */
     sk_job *first, **end;
 } job_list;
 
 static sk_job *append(job_list *l, sk_flavour mpi, int nranks)
 {
     sk_job *j = sk_arena_need(l->arena, sizeof *j);
-    *j = (sk_job){.mpi = mpi, .nranks = nranks, .graph = l->graph, .host_name = SK_HOST_AUTO};
+    *j = (sk_job){.mpi = mpi,
+                  .form = l->form,
+                  .nranks = nranks,
+                  .graph = l->graph,
+                  .host_name = SK_HOST_AUTO};
     *l->end = j;
     l->end = &j->next;
     return j;
@@ -148,13 +153,14 @@ bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks)
 
 static void add_ranks(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
-    if (!sk_jobs_take_ranks(o, mpi, nranks))
+    if (!sk_jobs_take_ranks(o, mpi, nranks) || !o->forms[l->form])
         return;
     if (o->all_algorithms)
         add_all_algorithms(l, o, mpi, nranks);
     else
         add_chosen(l, o, mpi, nranks);
-    add_against(l, o, mpi, nranks);
+    if (l->form == SK_BLOCKING)
+        add_against(l, o, mpi, nranks);
 }
 
 sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
@@ -162,12 +168,14 @@ sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
     job_list l = {.arena = a};
     l.end = &l.first;
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
-        for (int i = 0; mpi[f] && i < o->ranks.n; i++) {
+        for (int i = 0; mpi[f] && i < o->ranks.n * SK_NFORMS; i++) {
+            int nranks = (int)o->ranks.v[i / SK_NFORMS];
+            l.form = (sk_bench_form)(i % SK_NFORMS);
             if (!o->neighbor)
-                add_ranks(&l, o, (sk_flavour)f, (int)o->ranks.v[i]);
+                add_ranks(&l, o, (sk_flavour)f, nranks);
             for (int g = 0; g < o->graphs.n; g++) {
                 l.graph = o->graphs.v[g];
-                add_ranks(&l, o, (sk_flavour)f, (int)o->ranks.v[i]);
+                add_ranks(&l, o, (sk_flavour)f, nranks);
             }
         }
     return l.first;
@@ -232,7 +240,12 @@ sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *
     const char *colls = "";
     for (int i = 0; i < j->ncolls; i++)
         colls = sk_format(a, "%s%s%s", colls, i ? "," : "", sk_coll_name(j->colls[i]));
-    const char *const rest[] = {"--collective", colls,
+    const char *const rest[] = {"--form",       sk_form_names[j->form],
+                                "--phase",      sk_phase_names[o->conditions.phase],
+                                "--calls",      sk_format(a, "%d", o->conditions.calls),
+                                "--gap",        sk_format(a, "%d", o->conditions.gap_us),
+                                "--buffers",    sk_buffer_names[o->conditions.buffers],
+                                "--collective", colls,
                                 "--bytes",      bytes_list(a, o),
                                 "--rounds",     sk_format(a, "%d", (int)o->rounds),
                                 "--warmup",     sk_format(a, "%d", WARMUP),

@@ -11,12 +11,20 @@
 #include "lab/graph/spec.h"
 
 enum { MAX_RANKS = 4096, MAX_ROUNDS = 1000, MAX_BYTES = 1 << 30, MAX_SECONDS = 1000000 };
+enum { DEFAULT_CALLS = 30, MAX_CALLS = 10000, MAX_GAP = 1000000, MAX_BUSY = 1024 };
 
 enum {
     GRAPH = SK_CLI_KEY,
     COLLECTIVE,
     BYTES,
     RANKS,
+    FORM,
+    COLD,
+    LIFE,
+    OVERLAP,
+    GAP,
+    BUFFERS,
+    BUSY,
     ROUNDS,
     SECONDS,
     MPI,
@@ -38,6 +46,24 @@ static const struct argp_option options[] = {
      0},
     {"ranks", RANKS, "LIST", 0, "default 2,4,8,16; MPICH: only those with a core for every rank",
      0},
+    {"form", FORM, "LIST", 0,
+     "blocking, nonblocking (start and wait), persistent (made once, then start and wait) or all "
+     "(default: blocking)",
+     0},
+    {"cold", COLD, "N", OPTION_ARG_OPTIONAL,
+     "calls on a fresh communicator: 1 and 2, and 3 to N (default 30), time per call", 0},
+    {"life", LIFE, "N", OPTION_ARG_OPTIONAL,
+     "a communicator made, used for N calls (default 30) and freed, as a whole", 0},
+    {"overlap", OVERLAP, NULL, 0,
+     "nonblocking: computation between start and wait, as long as the host's call or --gap, and "
+     "the share that went on at the same time",
+     0},
+    {"gap", GAP, "US", 0, "computation between the calls of a train, taken off the times", 0},
+    {"buffers", BUFFERS, "USE", 0,
+     "reused (default), written: what is sent is written before each call, taken off the times, or "
+     "fresh: other buffers in each call, out of more than the caches hold",
+     0},
+    {"busy", BUSY, "N", 0, "with N busy loops beside", 0},
     {"rounds", ROUNDS, "N", 0, "rounds per point (default 21; fewer where a call is slow)", 0},
     {"seconds", SECONDS, "N", 0, "divide N seconds among all points (default: 0.7 s for each)", 0},
     {"mpi", MPI, "NAME", 0, "openmpi, mpich or both (default: those installed)", 0},
@@ -105,6 +131,49 @@ static bool mpis(sk_bench_options *o, const char *text)
     return true;
 }
 
+static bool forms(sk_bench_options *o, const char *text)
+{
+    sk_strlist valid = sk_strlist_new(o->arena), chosen;
+    for (int i = 0; i < SK_NFORMS; i++)
+        sk_strlist_add(&valid, sk_form_names[i]);
+    if (!sk_cli_choose(&cli, "form", text, &valid, &chosen))
+        return false;
+    for (int i = 0; i < SK_NFORMS; i++)
+        o->forms[i] = sk_strlist_has(&chosen, sk_form_names[i]);
+    return true;
+}
+
+/* One phase besides the default. `calls`: of those that make communicators, NULL: the default. */
+static bool phase(sk_bench_options *o, int key, sk_phase phase, const char *calls)
+{
+    int64_t n = DEFAULT_CALLS;
+    if (o->conditions.phase != SK_WARM && o->conditions.phase != phase)
+        return sk_cli_error(&cli, "only one of --cold, --life and --overlap");
+    if (calls && !sk_cli_number(&cli, key, calls, 3, MAX_CALLS, &n))
+        return false;
+    o->conditions.phase = phase;
+    o->conditions.calls = (int)n;
+    return true;
+}
+
+static bool gap(sk_bench_options *o, int key, const char *value)
+{
+    int64_t us;
+    if (!sk_cli_number(&cli, key, value, 1, MAX_GAP, &us))
+        return false;
+    o->conditions.gap_us = (int)us;
+    return true;
+}
+
+static bool buffers(sk_bench_options *o, const char *value)
+{
+    int use = sk_name_index(sk_buffer_names, value);
+    if (use < 0)
+        return sk_cli_unknown(&cli, "use of buffers", value, sk_buffer_names);
+    o->conditions.buffers = (sk_buffer_use)use;
+    return true;
+}
+
 static bool take(void *ctx, int key, const char *value)
 {
     sk_bench_options *o = ctx;
@@ -121,6 +190,20 @@ static bool take(void *ctx, int key, const char *value)
     case RANKS:
         o->ranks_given = true;
         return sk_cli_numbers(&cli, key, value, 1, MAX_RANKS, &o->ranks);
+    case FORM:
+        return forms(o, value);
+    case COLD:
+        return phase(o, key, SK_COLD, value);
+    case LIFE:
+        return phase(o, key, SK_LIFE, value);
+    case OVERLAP:
+        return phase(o, key, SK_OVERLAP, NULL);
+    case GAP:
+        return gap(o, key, value);
+    case BUFFERS:
+        return buffers(o, value);
+    case BUSY:
+        return sk_cli_number(&cli, key, value, 1, MAX_BUSY, &o->busy);
     case ROUNDS:
         return sk_cli_number(&cli, key, value, 1, MAX_ROUNDS, &o->rounds);
     case SECONDS:
@@ -149,6 +232,8 @@ static sk_bench_options defaults(sk_arena *a, bool neighbor)
 {
     sk_bench_options o = {.arena = a,
                           .neighbor = neighbor,
+                          .forms = {[SK_BLOCKING] = true},
+                          .conditions = {.calls = DEFAULT_CALLS},
                           .rounds = 21,
                           .ranks = {.v = {2, 4, 8, 16}, .n = 4},
                           .bytes = {.v = {8, 1024, 16384, 131072, 1048576}, .n = 5}};
@@ -232,6 +317,21 @@ static bool check_graphs(const sk_bench_options *o)
     return true;
 }
 
+/* Checks that the forms can be measured under these conditions. */
+static bool check_conditions(const sk_bench_options *o)
+{
+    bool only_nonblocking = !o->forms[SK_BLOCKING] && !o->forms[SK_PERSISTENT];
+    if (o->conditions.phase == SK_OVERLAP && !only_nonblocking)
+        return sk_cli_error(&cli, "--overlap goes with --form=nonblocking");
+    if (o->conditions.phase == SK_OVERLAP && o->conditions.buffers == SK_WRITTEN)
+        return sk_cli_error(&cli, "--overlap: its computation writes no buffers");
+    if (o->forms[SK_PERSISTENT] && o->conditions.buffers == SK_FRESH)
+        return sk_cli_error(&cli, "--buffers=fresh: a persistent call keeps its buffers");
+    if (!o->forms[SK_BLOCKING] && o->against.n)
+        return sk_cli_error(&cli, "--against forces algorithms of the host's blocking calls");
+    return true;
+}
+
 /* Checks that the options are compatible and name things that exist. */
 static bool check_options(sk_arena *a, const sk_bench_options *o)
 {
@@ -247,7 +347,8 @@ static bool check_options(sk_arena *a, const sk_bench_options *o)
     if (o->neighbor && o->against.n)
         return sk_cli_error(&cli,
                             "--against: hosts have one way only for neighbourhood collectives");
-    return check_against(a, o) && check_algorithm(a, o) && (!o->neighbor || check_graphs(o));
+    return check_conditions(o) && check_against(a, o) && check_algorithm(a, o) &&
+           (!o->neighbor || check_graphs(o));
 }
 
 int sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out)

@@ -2,6 +2,7 @@
 #ifndef SK_BENCH_OPTIONS_H
 #define SK_BENCH_OPTIONS_H
 
+#include "bench/conditions.h"
 #include "cli.h"
 #include "coll/call.h"
 #include "run/elf.h"
@@ -15,6 +16,9 @@ typedef struct sk_bench_options {
     sk_numbers bytes, ranks;
     bool ranks_given;
     bool mpi[SK_MPI_OTHER]; /* by flavour */
+    bool forms[SK_NFORMS];
+    sk_conditions conditions; /* of all forms */
+    int64_t busy;             /* busy loops beside */
     int64_t rounds;
     int64_t seconds;       /* for all points together; 0: a default for each */
     const char *algorithm; /* of Skein, forced; NULL: as it chooses */

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "bench/conditions.h"
 #include "bench/stats.h"
 #include "coll/call.h"
 
@@ -17,10 +18,10 @@ typedef struct sk_point {
     sk_coll coll;
     int64_t bytes;
     bool equal;                 /* both gave the same bytes; if not, nothing was timed */
-    int rounds, singles, train; /* rounds; calls timed singly in each; calls in a train */
-    sk_timing makespan;         /* last exit minus first entry of one call */
-    sk_timing b2b;              /* one call of a train (back to back) */
+    int rounds, singles, train; /* rounds; samples in each; calls in a train */
+    sk_timing time[SK_TIMES];   /* of the phase; always last exit minus first entry */
     double empty_us;            /* makespan of a call that does nothing */
+    double overlap[2];          /* share of the shorter of call and computation: Skein's, host's */
 } sk_point;
 
 /* The first byte at which the results differ, or -1. */

@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 
+#include "bench/options.h"
 #include "bench/point.h"
 #include "run/elf.h"
 
 typedef struct sk_result {
     sk_point point;
     sk_flavour mpi;
+    sk_bench_form form;
     int nranks;
     const char *graph;     /* of neighbourhood collectives, else NULL */
     const char *algorithm; /* Skein's */
@@ -18,16 +20,17 @@ typedef struct sk_result {
 } sk_result;
 
 void sk_csv_header(FILE *f, bool graph); /* `graph`: with a column for it */
-void sk_csv_row(FILE *f, const sk_result *r);
+void sk_csv_row(FILE *f, const sk_bench_options *o, const sk_result *r);
 
 const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* "16 KB" */
 
 bool sk_result_auto(const sk_result *r); /* measured against the host's own choice */
 
-/* Prints every point; with `against`, also the best forced host algorithm. */
-void sk_table_print(FILE *f, const sk_result *r, int n, bool against);
+/* Prints every point, the worst of each table before it; with --against, also the best forced host
+ * algorithm. */
+void sk_table_print(FILE *f, const sk_bench_options *o, const sk_result *r, int n);
 
-/* Prints geometric means per collective and in all, and the worst points of Skein. */
-void sk_summary_print(FILE *f, const sk_result *r, int n, bool against);
+/* Prints geometric means per collective, per number of ranks and in all, and the worst points. */
+void sk_summary_print(FILE *f, const sk_bench_options *o, const sk_result *r, int n);
 
 #endif

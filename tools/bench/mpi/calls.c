@@ -5,64 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lab/graph/spec.h"
-
-/* One row per collective; MPI_X and PMPI_X get the same arguments. */
-#define CALLS(X)                                                                                   \
-    X(BARRIER, Barrier, MPI_COMM_WORLD)                                                            \
-    X(BCAST, Bcast, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)                                     \
-    X(SCATTER, Scatter, c->send, c->n, c->type, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)         \
-    X(SCATTERV, Scatterv, c->send, c->scounts, c->sdispls, c->type, c->recv, c->rcounts[0],        \
-      c->type, 0, MPI_COMM_WORLD)                                                                  \
-    X(GATHER, Gather, c->send, c->n, c->type, c->recv, c->n, c->type, 0, MPI_COMM_WORLD)           \
-    X(GATHERV, Gatherv, c->send, c->scounts[0], c->type, c->recv, c->rcounts, c->rdispls, c->type, \
-      0, MPI_COMM_WORLD)                                                                           \
-    X(ALLGATHER, Allgather, c->send, c->n, c->type, c->recv, c->n, c->type, MPI_COMM_WORLD)        \
-    X(ALLGATHERV, Allgatherv, c->send, c->scounts[0], c->type, c->recv, c->rcounts, c->rdispls,    \
-      c->type, MPI_COMM_WORLD)                                                                     \
-    X(ALLTOALL, Alltoall, c->send, c->n, c->type, c->recv, c->n, c->type, MPI_COMM_WORLD)          \
-    X(ALLTOALLV, Alltoallv, c->send, c->scounts, c->sdispls, c->type, c->recv, c->rcounts,         \
-      c->rdispls, c->type, MPI_COMM_WORLD)                                                         \
-    X(ALLTOALLW, Alltoallw, c->send, c->scounts, c->sdispls, c->types, c->recv, c->rcounts,        \
-      c->rdispls, c->types, MPI_COMM_WORLD)                                                        \
-    X(REDUCE, Reduce, c->send, c->recv, c->n, c->type, MPI_SUM, 0, MPI_COMM_WORLD)                 \
-    X(ALLREDUCE, Allreduce, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)              \
-    X(REDUCE_SCATTER, Reduce_scatter, c->send, c->recv, c->rcounts, c->type, MPI_SUM,              \
-      MPI_COMM_WORLD)                                                                              \
-    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, c->send, c->recv, c->n, c->type, MPI_SUM,        \
-      MPI_COMM_WORLD)                                                                              \
-    X(SCAN, Scan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                        \
-    X(EXSCAN, Exscan, c->send, c->recv, c->n, c->type, MPI_SUM, MPI_COMM_WORLD)                    \
-    X(NEIGHBOR_ALLGATHER, Neighbor_allgather, c->send, c->n, c->type, c->recv, c->n, c->type,      \
-      c->neighborhood->comm)                                                                       \
-    X(NEIGHBOR_ALLGATHERV, Neighbor_allgatherv, c->send, c->scounts[0], c->type, c->recv,          \
-      c->rcounts, c->rdispls, c->type, c->neighborhood->comm)                                      \
-    X(NEIGHBOR_ALLTOALL, Neighbor_alltoall, c->send, c->n, c->type, c->recv, c->n, c->type,        \
-      c->neighborhood->comm)                                                                       \
-    X(NEIGHBOR_ALLTOALLV, Neighbor_alltoallv, c->send, c->scounts, c->sdispls, c->type, c->recv,   \
-      c->rcounts, c->rdispls, c->type, c->neighborhood->comm)                                      \
-    X(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, c->send, c->scounts, c->sbytes, c->types, c->recv,   \
-      c->rcounts, c->rbytes, c->types, c->neighborhood->comm)
-
-#define X(ID, Name, ...)                                                                           \
-    static int run_##Name(const sk_case *c, bool host)                                             \
-    {                                                                                              \
-        (void)c;                                                                                   \
-        return host ? PMPI_##Name(__VA_ARGS__) : MPI_##Name(__VA_ARGS__);                          \
-    }
-CALLS(X)
-#undef X
-
-int sk_case_run(const sk_case *c, bool host)
-{
-    static int (*const run[SK_NCOLLS])(const sk_case *, bool) = {
-#define X(ID, Name, ...) [SK_##ID] = run_##Name,
-        CALLS(X)
-#undef X
-    };
-    return run[c->coll](c, host);
-}
 
 /* Elements of block i of the v forms: three halves and one half of n alternately. */
 static int uneven(int n, int i)
@@ -164,7 +109,72 @@ static bool uneven_blocks(sk_coll coll)
            coll == SK_ALLTOALLV || coll == SK_ALLTOALLW || coll == SK_REDUCE_SCATTER;
 }
 
-sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks)
+double sk_case_pool_bytes(int nranks)
+{
+    enum { LEAST = 16 << 20 };
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (cache <= 0)
+        cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return 2.0 * (double)(cache > LEAST ? cache : LEAST) / nranks;
+}
+
+/* From one buffer to the next: whole lines; a byte more, so that empty ones have addresses too. */
+static size_t stride(size_t bytes)
+{
+    return bytes / 64 * 64 + 64;
+}
+
+/* All of it is written once, so that it exists. */
+static char *new_pool(const sk_case *c, size_t bytes)
+{
+    size_t all = c->pools * stride(bytes);
+    char *p = aligned_alloc(64, all);
+    if (p)
+        memset(p, 0, all);
+    return p;
+}
+
+static void use_pool(sk_case *c, size_t i)
+{
+    c->pool = i;
+    c->send = c->send_pool + i * stride(c->send_bytes);
+    c->recv = c->recv_pool + i * stride(c->recv_bytes);
+}
+
+static bool new_buffers(sk_case *c)
+{
+    size_t one = stride(c->send_bytes) + stride(c->recv_bytes);
+    c->pools = c->buffers == SK_FRESH ? (size_t)sk_case_pool_bytes(c->nranks) / one + 2 : 1;
+    c->send_pool = new_pool(c, c->send_bytes);
+    c->recv_pool = new_pool(c, c->recv_bytes);
+    if (!c->send_pool || !c->recv_pool)
+        return false;
+    use_pool(c, 0);
+    return true;
+}
+
+/* As a computation would: all words of the buffer; its stride leaves space for the last. */
+static void write_again(char *buf, size_t bytes)
+{
+    uint64_t *words = (void *)buf;
+    for (size_t i = 0; i < (bytes + 7) / 8; i++)
+        words[i]++;
+}
+
+void sk_case_prepare(sk_case *c)
+{
+    if (c->buffers == SK_FRESH)
+        use_pool(c, (c->pool + 1) % c->pools);
+    if (c->buffers != SK_WRITTEN)
+        return;
+    if (c->coll == SK_BCAST && c->rank == 0)
+        write_again(c->recv, c->recv_bytes);
+    else
+        write_again(c->send, c->send_bytes);
+}
+
+sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks,
+                     const sk_conditions *conditions)
 {
     bool words = bytes % 8 == 0;
     int elem = words ? 8 : 1;
@@ -173,7 +183,13 @@ sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks)
     sk_case *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    *c = (sk_case){.coll = coll, .bytes = bytes, .rank = rank, .nranks = nranks, .elem = elem};
+    *c = (sk_case){.coll = coll,
+                   .bytes = bytes,
+                   .rank = rank,
+                   .nranks = nranks,
+                   .form = conditions->form,
+                   .buffers = conditions->buffers,
+                   .elem = elem};
     c->type = words ? MPI_INT64_T : MPI_UINT8_T;
     c->n = (int)(bytes / elem);
     if (coll == SK_REDUCE_SCATTER_BLOCK)
@@ -197,8 +213,7 @@ sk_case *sk_case_new(sk_coll coll, int64_t bytes, int rank, int nranks)
     c->send_bytes = out * (size_t)elem;
     c->recv_bytes = in * (size_t)elem;
     c->check_bytes = coll == SK_EXSCAN && rank == 0 ? 0 : c->recv_bytes;
-    /* One byte more, so that empty buffers have addresses too. */
-    if (!(c->send = calloc(c->send_bytes + 1, 1)) || !(c->recv = calloc(c->recv_bytes + 1, 1)))
+    if (!new_buffers(c))
         goto fail;
     return c;
 fail:
@@ -210,8 +225,8 @@ void sk_case_free(sk_case *c)
 {
     if (!c)
         return;
-    free(c->send);
-    free(c->recv);
+    free(c->send_pool);
+    free(c->recv_pool);
     free(c->scounts);
     free(c->sbytes);
     free(c->types);
@@ -271,12 +286,15 @@ static sk_status read_spec(const char *text, int rank, int nranks, sk_graph **ou
     return st;
 }
 
-static bool make_comm(const sk_graph *g, MPI_Comm *out)
+bool sk_neighbors_comm(const sk_graph *g, bool host, MPI_Comm *out)
 {
     /* volatile: gcc warns that Open MPI's MPI_UNWEIGHTED is too short an array. */
-    int *volatile unweighted = MPI_UNWEIGHTED;
-    return MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, g->nin, g->in, unweighted, g->nout,
-                                          g->out, unweighted, MPI_INFO_NULL, 0, out) == MPI_SUCCESS;
+    int *volatile none = MPI_UNWEIGHTED;
+    int (*make)(MPI_Comm, int, const int[], const int[], int, const int[], const int[], MPI_Info,
+                int, MPI_Comm *) =
+        host ? PMPI_Dist_graph_create_adjacent : MPI_Dist_graph_create_adjacent;
+    return make(MPI_COMM_WORLD, g->nin, g->in, none, g->nout, g->out, none, MPI_INFO_NULL, 0,
+                out) == MPI_SUCCESS;
 }
 
 bool sk_neighbors_new(const char *spec, int rank, int nranks, sk_neighbors *out)
@@ -289,7 +307,7 @@ bool sk_neighbors_new(const char *spec, int rank, int nranks, sk_neighbors *out)
         return false;
     }
     out->graph = g;
-    return make_comm(g, &out->comm);
+    return sk_neighbors_comm(g, false, &out->comm);
 }
 
 void sk_neighbors_free(sk_neighbors *n)
@@ -348,7 +366,8 @@ static size_t lay_out(const sk_case *c, bool out, int *counts, int *displs, MPI_
     return (size_t)at * (size_t)c->elem;
 }
 
-sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood)
+sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *neighborhood,
+                              const sk_conditions *conditions)
 {
     const sk_graph *g = neighborhood->graph;
     bool words = bytes % 8 == 0;
@@ -362,6 +381,8 @@ sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *n
                    .bytes = bytes,
                    .rank = g->rank,
                    .nranks = g->nranks,
+                   .form = conditions->form,
+                   .buffers = conditions->buffers,
                    .type = words ? MPI_INT64_T : MPI_UINT8_T,
                    .elem = elem,
                    .n = (int)(bytes / elem),
@@ -375,8 +396,7 @@ sk_case *sk_case_neighbor_new(sk_coll coll, int64_t bytes, const sk_neighbors *n
         c->send_bytes = lay_out(c, true, c->scounts, c->sdispls, c->sbytes);
     }
     c->recv_bytes = c->check_bytes = lay_out(c, false, c->rcounts, c->rdispls, c->rbytes);
-    /* One byte more, so that empty buffers have addresses too. */
-    if (!(c->send = calloc(c->send_bytes + 1, 1)) || !(c->recv = calloc(c->recv_bytes + 1, 1)))
+    if (!new_buffers(c))
         goto fail;
     return c;
 fail:

@@ -20,6 +20,26 @@ typedef struct bench_args {
     bool plain; /* the host against itself */
 } bench_args;
 
+/* An option of sk_conditions. False: it is none, or its value is wrong. */
+static bool parse_condition(const char *option, const char *value, sk_conditions *c)
+{
+    int form = sk_name_index(sk_form_names, value), phase = sk_name_index(sk_phase_names, value),
+        buffers = sk_name_index(sk_buffer_names, value);
+    if (strcmp(option, "--form") == 0 && form >= 0)
+        c->form = (sk_bench_form)form;
+    else if (strcmp(option, "--phase") == 0 && phase >= 0)
+        c->phase = (sk_phase)phase;
+    else if (strcmp(option, "--buffers") == 0 && buffers >= 0)
+        c->buffers = (sk_buffer_use)buffers;
+    else if (strcmp(option, "--calls") == 0 && atoi(value) > 2)
+        c->calls = atoi(value);
+    else if (strcmp(option, "--gap") == 0 && atoi(value) >= 0)
+        c->gap_us = atoi(value);
+    else
+        return false;
+    return true;
+}
+
 static bool parse(int argc, char **argv, bench_args *a)
 {
     for (int i = 1; i < argc; i++) {
@@ -42,7 +62,7 @@ static bool parse(int argc, char **argv, bench_args *a)
             a->measure.warmup = atoi(value);
         else if (strcmp(argv[i], "--budget") == 0)
             a->measure.budget = atof(value);
-        else
+        else if (!parse_condition(argv[i], value, &a->measure.sampler.conditions))
             return false;
         i++;
     }
@@ -66,31 +86,57 @@ static bool memory_suffices(sk_coll coll, int64_t bytes, const bench_args *a, in
     double mine = a->graph ? sk_case_neighbor_memory(coll, bytes, &a->neighborhood)
                            : sk_case_memory(coll, bytes, nranks),
            all;
+    if (a->measure.sampler.conditions.buffers == SK_FRESH)
+        mine = 2 * mine + sk_case_pool_bytes(nranks);
     PMPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     int ok = all < 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return ok;
 }
 
+/* Whether all ranks have a case. */
+static bool have_all(const sk_case *c)
+{
+    int mine = c != NULL, all;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
+/* Measures on the communicators of the warm phases; the others make their own. */
+static bool measure_case(sk_case *c, const bench_args *a, sk_point *p)
+{
+    sk_phase phase = a->measure.sampler.conditions.phase;
+    bool bound = phase == SK_WARM || phase == SK_OVERLAP;
+    for (int host = 0; bound && host < 2; host++)
+        sk_case_bind(c, host, a->graph ? a->neighborhood.comm : MPI_COMM_WORLD);
+    bool measured = sk_measure_point(c, &a->measure, p);
+    for (int host = 1; bound && host >= 0; host--)
+        sk_case_unbind(c, host);
+    return measured;
+}
+
 /* False: a result was wrong. */
 static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, int nranks)
 {
-    sk_case *c = NULL;
-    if (memory_suffices(coll, bytes, a, nranks))
-        c = a->graph ? sk_case_neighbor_new(coll, bytes, &a->neighborhood)
-                     : sk_case_new(coll, bytes, rank, nranks);
-    int mine = c != NULL, have;
-    PMPI_Allreduce(&mine, &have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    const sk_conditions *conditions = &a->measure.sampler.conditions;
+    const char *reason = NULL;
+    char line[512];
     sk_point p = {.equal = true};
-    if (have && sk_measure_point(c, &a->measure, &p)) {
-        if (rank == 0) {
-            char line[512];
-            sk_point_format(&p, line, sizeof line);
-            printf("%s\n", line);
-            fflush(stdout);
-        }
-    } else if (rank == 0) {
-        printf("skip %s %lld\n", sk_coll_name(coll), (long long)bytes);
+    sk_case *c = NULL;
+    if (!sk_form_exists(conditions->form))
+        reason = "this MPI has no persistent collectives";
+    else if (memory_suffices(coll, bytes, a, nranks))
+        c = a->graph ? sk_case_neighbor_new(coll, bytes, &a->neighborhood, conditions)
+                     : sk_case_new(coll, bytes, rank, nranks, conditions);
+    if (!reason && !(have_all(c) && measure_case(c, a, &p)))
+        reason = "not enough memory";
+    if (reason)
+        snprintf(line, sizeof line, "skip %s %lld: %s", sk_coll_name(coll), (long long)bytes,
+                 reason);
+    else
+        sk_point_format(&p, line, sizeof line);
+    if (rank == 0) {
+        printf("%s\n", line);
         fflush(stdout);
     }
     sk_case_free(c);
@@ -125,11 +171,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nranks);
-    bench_args a = {.measure = {.warmup = 25, .rounds = 21, .budget = 0.8}};
     sk_clock clock = sk_clock_new();
     sk_start start = sk_start_new(&clock);
-    a.measure.clock = &clock;
-    a.measure.start = &start;
+    sk_work work = sk_work_new(&clock);
+    bench_args a = {.measure = {.sampler = {.clock = &clock, .start = &start, .work = &work},
+                                .warmup = 25,
+                                .rounds = 21,
+                                .budget = 0.8}};
+    a.measure.sampler.conditions.calls = 30;
 
     if (!parse(argc, argv, &a)) {
         if (rank == 0)
@@ -144,7 +193,8 @@ int main(int argc, char **argv)
         status = 2;
     } else {
         a.measure.least = a.graph ? NEIGHBOR_WARMUP : 0;
-        a.measure.empty_us = sk_measure_empty(&a.measure);
+        a.measure.sampler.gap_us = a.measure.sampler.conditions.gap_us;
+        a.measure.empty_us = sk_sample_empty(&a.measure.sampler);
         status = measure_all(&a, rank, nranks);
         if (a.graph)
             sk_neighbors_free(&a.neighborhood);

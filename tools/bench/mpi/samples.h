@@ -1,0 +1,44 @@
+/* samples.h: what is timed in a round: samples of Skein and of the host MPI alternately. */
+#ifndef SK_BENCH_SAMPLES_H
+#define SK_BENCH_SAMPLES_H
+
+#include "bench/mpi/clock.h"
+#include "bench/mpi/forms.h"
+#include "bench/mpi/work.h"
+
+enum { SK_SKEIN, SK_HOST, SK_SIDES };
+enum { SK_MAX_SINGLES = 25, SK_MAX_SAMPLES = 25 };
+
+typedef struct sk_sampler {
+    sk_conditions conditions;
+    double gap_us; /* computation before each call, or during it */
+    const sk_clock *clock;
+    const sk_start *start;
+    const sk_work *work;
+} sk_sampler;
+
+/* How many there are in a round, of each side. */
+typedef struct sk_round_plan {
+    int singles;        /* calls from a common start; warm only */
+    int samples, train; /* samples, calls in each */
+} sk_round_plan;
+
+/* The medians of a round, in us, and the share of overlap; at rank 0. */
+typedef struct sk_bench_round {
+    double us[SK_TIMES][SK_SIDES], overlap[SK_SIDES];
+} sk_bench_round;
+
+/* Everything here is collective over MPI_COMM_WORLD. `number` of the round: another order in each. */
+void sk_sample_round(sk_case *c, const sk_sampler *s, sk_round_plan plan, int number,
+                     sk_bench_round *out);
+
+/* The single calls alone. */
+void sk_sample_singles(sk_case *c, const sk_sampler *s, int n, int number, double us[SK_SIDES]);
+
+/* The makespan of a call that does nothing. */
+double sk_sample_empty(const sk_sampler *s);
+
+/* us of one call in a train that has nothing in between. */
+double sk_sample_train(sk_case *c, const sk_sampler *s, bool host, int n);
+
+#endif
