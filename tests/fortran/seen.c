@@ -6,6 +6,7 @@
 
 int skein_seen(long long *served, long long *host);
 int host_alltoallw_overruns(void);
+int host_serves_arrays(void);
 void watch(int seconds);
 
 /* Returns 0 when Skein is not preloaded. When it is, but does not see the program, the counts are 0. */
@@ -26,6 +27,13 @@ int skein_seen(long long *served, long long *host)
 int host_alltoallw_overruns(void)
 {
     return dlsym(RTLD_DEFAULT, "ompi_coll_base_add_release_arrays_cb") != NULL;
+}
+
+/* From Open MPI 5 on Skein leaves nonblocking calls with arrays to the host, where its Fortran library is
+ * loaded: see sk_host_writes_requests. */
+int host_serves_arrays(void)
+{
+    return dlsym(RTLD_DEFAULT, "mpi_gatherv_init_") && dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
 }
 
 /* End a program that hangs. gfortran's `alarm` needs a handler of its own. */

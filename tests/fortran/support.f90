@@ -38,6 +38,10 @@ module support
       import c_int
       integer(c_int) :: host_alltoallw_overruns
     end function
+    function host_serves_arrays() bind(c)
+      import c_int
+      integer(c_int) :: host_serves_arrays
+    end function
     subroutine watch(seconds) bind(c)
       import c_int
       integer(c_int), value :: seconds
