@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "copy_prices.h"
 #include "host.h"
 #include "match/matcher.h"
 #include "run/provider.h"
@@ -55,6 +56,17 @@ static void print_settings(const sk_select *sel)
                strcmp(value, "auto") != 0 ? '*' : ' ', coll_vars[i], value, "auto",
                sk_coll_name((sk_coll)i));
     }
+}
+
+/* As a value of SKEIN_COPY. */
+static void print_prices(const sk_select *sel)
+{
+    sk_copy_prices p;
+    char text[160];
+    bool known = sk_tool_copy_prices(sel, &p);
+    printf("copies between two ranks of a node\n    %s\n",
+           known ? sk_copy_prices_text(&p, text, sizeof text)
+                 : "could not be measured: no process may read another's memory");
 }
 
 static void print_libraries(void)
@@ -199,7 +211,8 @@ static bool take(void *ctx, int key, const char *value);
 static const sk_cli cli = {
     .command = "skein info",
     .about = "List the version, the collectives with their algorithms, the settings with their "
-             "values, the libraries found, the MPIs that they serve, the matching engines, and "
+             "values, what copies cost here, the libraries found, the MPIs that they serve, the "
+             "matching engines, and "
              "whether the MPIs can use "
              "Skein's libfabric provider.",
     .options = options,
@@ -231,6 +244,8 @@ static int print_all(void)
     print_algorithms();
     printf("\n");
     print_settings(sel);
+    printf("\n");
+    print_prices(sel);
     printf("\n");
     print_libraries();
     printf("\n");

@@ -4,6 +4,7 @@
 #define SK_ALGO_H
 
 #include "base/settings.h"
+#include "coll/copy_time.h"
 #include "coll/flow.h"
 #include "sched/sched.h"
 
@@ -39,7 +40,11 @@ typedef struct sk_rule {
     sk_setting below; /* fewer bytes than this */
     sk_rule_measure measure;
     int64_t (*formula)(int nranks); /* the bound `from` where its setting is 0; NULL: 0 */
-    sk_setting ranks;               /* this many ranks or more */
+    /* Single copy: where `from` is 0, the bound `otherwise`, in bytes of the call; where that is 0,
+     * too, the faster way. */
+    sk_ways (*ways)(const sk_call *c);
+    sk_setting otherwise;
+    sk_setting ranks; /* this many ranks or more */
 } sk_rule;
 
 enum { SK_RULES_MAX = 2 };

@@ -33,9 +33,25 @@ static bool below_holds(const sk_rule *r, const sk_settings *s, const sk_call *c
     return have < want;
 }
 
+/* Is single copy the faster way? */
+static bool way_holds(const sk_rule *r, const sk_call *c, char *why, size_t size)
+{
+    if (!sk_copy_prices_known(&c->machine->copy)) {
+        snprintf(why, size, "what copies cost here is not known");
+        return false;
+    }
+    sk_ways w = r->ways(c);
+    snprintf(why, size, "%.1f us by single copy %s %.1f us through slots", w.single * 1e-3,
+             w.single < w.slots ? "<" : ">=", w.slots * 1e-3);
+    return w.single < w.slots;
+}
+
 static bool from_holds(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                        size_t size)
 {
+    sk_rule other = {.when = r->when, .from = r->otherwise, .ways = r->ways};
+    if (r->ways && sk_settings_int(s, r->from) == 0)
+        return r->otherwise ? from_holds(&other, s, c, why, size) : way_holds(r, c, why, size);
     static const char *const unit[] = {"bytes", "bytes on each rank", "bytes on all ranks"};
     int64_t have = measure(r, c), want = sk_settings_int(s, r->from);
     const char *source = sk_setting_info_get(r->from)->var;

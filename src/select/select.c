@@ -21,6 +21,7 @@ struct sk_select {
     sk_chooser chooser; /* first: see choose_part */
     sk_settings *settings;
     sk_model model;
+    sk_copy_prices prices; /* that the user gives; 0: none */
     bool off[SK_NCOLLS];
     const sk_algo *forced[SK_NCOLLS];
 };
@@ -79,6 +80,10 @@ sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t siz
         if (strstr(model, "turn:"))
             sk_settings_add_note(s->settings, "SKEIN_MODEL: turn: is now called stage:");
     }
+    char why[192];
+    if (st == SK_OK && (st = sk_copy_prices_parse(sk_settings_text(s->settings, SK_SET_COPY),
+                                                  &s->prices, why, sizeof why)) != SK_OK)
+        snprintf(err, size, "SKEIN_COPY: %s", why);
 out:
     if (st == SK_OK)
         *out = s;
@@ -102,6 +107,13 @@ const sk_settings *sk_select_settings(const sk_select *s)
 const sk_model *sk_select_model(const sk_select *s)
 {
     return &s->model;
+}
+
+void sk_select_prices(const sk_select *s, sk_copy_prices *p)
+{
+    for (int i = 0; i < SK_NPRICES; i++)
+        if (s->prices.fs[i])
+            p->fs[i] = s->prices.fs[i];
 }
 
 bool sk_select_enabled(const sk_select *s, sk_coll coll)

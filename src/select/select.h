@@ -16,6 +16,9 @@ const sk_settings *sk_select_settings(const sk_select *s);
 
 const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL */
 
+/* Replace the prices of copies that the user gives (SKEIN_COPY). */
+void sk_select_prices(const sk_select *s, sk_copy_prices *p);
+
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
 bool sk_select_enabled(const sk_select *s, sk_coll coll);
 

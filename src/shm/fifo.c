@@ -66,9 +66,8 @@ struct sk_fifos {
         int local_rank;
         uint64_t emptied; /* the chunk is free when the fifo to that rank has emptied so many */
     } use[SK_FIFO_CHUNKS];
-    int64_t sending; /* bytes of all messages that are being sent */
-    bool receiving;
-    bool cma, ok;
+    int64_t export_from; /* messages of this many bytes or more are read in place */
+    bool ok;
     int nbusy, nunrung;
     int *busy, *unrung; /* local ranks */
     fifo_peer peer[];
@@ -106,6 +105,7 @@ sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk)
     x->busy = (int *)(x->peer + ranks);
     x->unrung = x->busy + ranks;
     x->next[1] = SK_FIFO_HOT_CHUNKS;
+    x->export_from = INT64_MAX;
     x->ok = true;
     return x;
 }
@@ -116,9 +116,9 @@ void sk_fifos_clear(void *mem, int n)
     memset(mem, 0, ranks * (sizeof(fifo_doorbell) + ranks * sizeof(fifo)));
 }
 
-void sk_fifos_enable_cma(sk_fifos *x)
+void sk_fifos_enable_cma(sk_fifos *x, int64_t from)
 {
-    x->cma = true;
+    x->export_from = from;
 }
 
 void sk_fifos_free(sk_fifos *x)
@@ -211,13 +211,6 @@ static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiti
     return true;
 }
 
-static bool worth_export(const sk_fifos *x, const fifo_message *m, const sk_waiting *waiting)
-{
-    bool slow = waiting->mode >= SK_WAIT_MIXED && !x->receiving;
-    return x->cma && m->left >= SK_FIFO_EXPORT_MIN &&
-           x->sending >= (slow ? SK_FIFO_EXPORT_TOTAL_SLOW : SK_FIFO_EXPORT_TOTAL);
-}
-
 /* Fill a chunk for this rank; false: not now. */
 static bool fill(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
@@ -226,7 +219,7 @@ static bool fill(sk_fifos *x, int local_rank, const sk_waiting *waiting)
     uint32_t which;
     if (!m->busy)
         return false;
-    if (m->exported || worth_export(x, m, waiting))
+    if (m->exported || m->left >= x->export_from)
         return export_message(x, local_rank, to, waiting);
     if (!next_chunk(x, &which))
         return false;
@@ -288,13 +281,11 @@ static void start(sk_fifos *x, int local_rank, fifo_message *m, char *at, int64_
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len)
 {
     start(x, local_rank, &x->peer[local_rank].out, (char *)(uintptr_t)from, len);
-    x->sending += len;
 }
 
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len)
 {
     start(x, local_rank, &x->peer[local_rank].in, to, len);
-    x->receiving = true;
 }
 
 /* Some chunks each way for every busy peer; false: nothing could be moved. */
@@ -339,7 +330,5 @@ bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting)
     ring_all(x, waiting);
     bool ok = x->ok;
     x->ok = true;
-    x->sending = 0;
-    x->receiving = false;
     return ok;
 }

@@ -8,8 +8,8 @@
  * the doorbell of the receiver only when it can do nothing else: waking a rank costs more than
  * filling a chunk.
  *
- * A rank that sends very much at a time lets the others read long messages from its memory in a
- * single copy (cma.h), if the kernel allows it.
+ * A rank lets the others read long messages from its memory in a single copy (cma.h), if the kernel
+ * allows it.
  *
  * memory  n pools of 16 chunks, and two cache lines for each pair of local ranks */
 #ifndef SK_FIFO_H
@@ -30,8 +30,8 @@ sk_fifos *sk_fifos_new(void *mem, int n, int me, int64_t max_chunk);
 void sk_fifos_free(sk_fifos *x);
 void sk_fifos_clear(void *mem, int n); /* zero what must be zero at first */
 
-/* All local ranks can read each other's memory. */
-void sk_fifos_enable_cma(sk_fifos *x);
+/* All local ranks can read each other's memory, and do so for messages of `from` bytes or more. */
+void sk_fifos_enable_cma(sk_fifos *x, int64_t from);
 
 /* Start a message; at most one to and one from each local rank at a time. */
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len);

@@ -148,9 +148,9 @@ void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting)
     shm->waiting = waiting;
 }
 
-void sk_shm_enable_cma(sk_shm *shm)
+void sk_shm_enable_cma(sk_shm *shm, int64_t from)
 {
-    sk_fifos_enable_cma(shm->fifos);
+    sk_fifos_enable_cma(shm->fifos, from);
 }
 
 void sk_shm_free(sk_shm *shm)

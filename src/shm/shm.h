@@ -48,8 +48,9 @@ void sk_shm_clear(void *mem, size_t bytes, int n);
 void sk_shm_leave(sk_shm *shm);
 bool sk_shm_all_left(const sk_shm *shm);
 void sk_shm_set_waiting(sk_shm *shm, sk_waiting waiting); /* before the first epoch */
-void sk_shm_enable_cma(sk_shm *shm); /* local ranks can read each other's memory */
-void sk_shm_free(sk_shm *shm);       /* unmaps, if it owns the mapping */
+/* Local ranks can read each other's memory, and do so for messages of `from` bytes or more. */
+void sk_shm_enable_cma(sk_shm *shm, int64_t from);
+void sk_shm_free(sk_shm *shm); /* unmaps, if it owns the mapping */
 
 int64_t sk_shm_slot_bytes(const sk_shm *shm); /* of the largest slot */
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/copy_prices.h"
 #include "base/status.h"
 
 /* What two ranks share. A message costs more from level to level. */
@@ -36,8 +37,9 @@ typedef struct sk_machine {
     int *local_rank;   /* of each rank: its index among the ranks of its node */
     int max_per_node;  /* ranks on the fullest node */
     int max_per_socket;
-    int cores;     /* of a node; 0: not known. Equal on all ranks */
-    bool in_order; /* rank_at is 0, 1, 2, ... */
+    int cores;           /* of a node; 0: not known. Equal on all ranks */
+    bool in_order;       /* rank_at is 0, 1, 2, ... */
+    sk_copy_prices copy; /* between ranks of a node; equal on all ranks. Set by the owner */
 } sk_machine;
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */

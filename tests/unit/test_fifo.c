@@ -9,7 +9,7 @@
 #include "shm/fifo.h"
 #include "shm/words.h"
 
-enum { LOCAL_RANKS = 5, MOST = 300000, SHORT = 4096, LONG = 800000, FLOOD = 25 << 20 };
+enum { LOCAL_RANKS = 5, MOST = 300000, SHORT = 4096, LONG = 800000 };
 #if defined(__SANITIZE_THREAD__)
 enum { ROUNDS = 12 };
 #else
@@ -125,20 +125,20 @@ static void come_late(void)
     late.good = sk_fifos_finish(late.t.x[1], &(sk_waiting){0});
 }
 
-static void what_would_flood_the_caches_is_read_in_place(void **state)
+static void long_messages_are_read_in_place(void **state)
 {
     (void)state;
-    char *in = malloc(FLOOD);
-    late.out = malloc(FLOOD);
+    char *in = malloc(3 * (size_t)LONG);
+    late.out = malloc(3 * (size_t)LONG);
     assert_true(in && late.out);
     for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++)
         for (int wrong = 0; wrong < 2; wrong++) {
-            int64_t len = mode >= SK_WAIT_MIXED ? 3 * LONG : FLOOD;
+            int64_t len = 3 * LONG;
             late.t = team_new(2, MOST);
             late.capacity = wrong ? len - 1 : len;
             late.came = 0;
             words_write(in, len, mode, wrong);
-            sk_fifos_enable_cma(late.t.x[0]);
+            sk_fifos_enable_cma(late.t.x[0], LONG);
             sk_fifos_send(late.t.x[0], 1, in, len);
             assert_true(sk_fifos_finish(
                 late.t.x[0], &(sk_waiting){.mode = (sk_wait_mode)mode, .idle = come_late}));
@@ -203,7 +203,7 @@ static void play_as(sk_wait_mode mode, bool one_sends)
         local_rank m[LOCAL_RANKS];
         for (int i = 0; i < n; i++) {
             if (one_sends)
-                sk_fifos_enable_cma(t.x[i]);
+                sk_fifos_enable_cma(t.x[i], LONG / 4);
             m[i] = (local_rank){.x = t.x[i],
                                 .waiting = {.mode = mode},
                                 .one_sends = one_sends,
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test(a_message_that_fits_into_the_stock_need_not_be_received_yet),
         cmocka_unit_test(a_message_of_another_length_is_told),
         cmocka_unit_test(chunks_may_be_as_short_as_a_cache_line),
-        cmocka_unit_test(what_would_flood_the_caches_is_read_in_place),
+        cmocka_unit_test(long_messages_are_read_in_place),
         cmocka_unit_test(threads_that_spin_get_their_messages),
         cmocka_unit_test(threads_that_yield_get_their_messages),
         cmocka_unit_test(threads_that_sleep_get_their_messages),

@@ -166,7 +166,7 @@ static void old_names_still_work_with_a_note(void **state)
     }
     refuses("SKEIN_EXPOSED=many",
             "SKEIN_EXPOSED=many: a number of bytes (K, M and G may follow) is "
-            "wanted, as in SKEIN_SINGLE_COPY=1G");
+            "wanted, as in SKEIN_SINGLE_COPY=0");
 }
 
 static void the_new_name_counts_when_both_are_given(void **state)

@@ -13,6 +13,7 @@
 #include "coll/algo.h"
 #include "coll/traffic.h"
 #include "commands.h"
+#include "copy_prices.h"
 #include "lab/sched/inspect.h"
 #include "select/renames.h"
 #include "shm/shm.h"
@@ -514,6 +515,9 @@ static bool read_machine(explanation *x)
     }
     if (sk_machine_parse(text, x->spec.nranks, &x->machine, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err);
+    sk_select_prices(x->select, &x->machine->copy);
+    if (x->assumed)
+        sk_tool_copy_prices(x->select, &x->machine->copy);
     x->spec.machine = x->machine;
     sk_shm_bytes(x->machine->max_per_node, sk_settings_int(set, SK_SET_SHM), &x->spec.slot_bytes);
     return true;

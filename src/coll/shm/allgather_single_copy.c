@@ -31,6 +31,17 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(1, bytes) + sk_intra_scratch(1, 1); /* rounded up twice */
 }
 
+/* Every byte goes into a slot once, and all others take it; or all others read it. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    sk_blocks all = {.c = c, .side = SK_RECV};
+    double n = (double)sk_blocks_bytes(&all, 0, c->nranks), p = c->nranks;
+    double slots = n * (x.in + x.all_out), single = n * x.all_read + p * p * x.call;
+    return (sk_ways){.slots = sk_copy_time(&x, slots / p, slots),
+                     .single = sk_copy_time(&x, single / p, single)};
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     sk_claim_moves(c, 1, 1, k->b, k->p - 1, (k->p - 1) * k->b);
@@ -43,7 +54,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         .name = "single-copy", .coll = (COLL),                                                     \
         .about = "all read the blocks in each other's memory; one node, long blocks",              \
         .fits = sk_single_copy_fits, .scratch = scratch, .build = build, .claim = claim,           \
-        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},                          \
+        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY, .ways = ways}},            \
     }
 
 const sk_algo sk_allgather_single_copy = SINGLE_COPY(SK_ALLGATHER);

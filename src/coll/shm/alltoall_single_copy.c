@@ -30,6 +30,16 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(2 * (int64_t)c->nranks - 1, sk_call_bytes(c));
 }
 
+/* Every byte goes into a slot and out of it; or it is read. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double p = c->nranks, n = (p - 1) * (double)sk_call_bytes(c);
+    double slots = n * (x.in + x.out), single = n * x.read + p * x.call;
+    return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
+                     .single = sk_copy_time(&x, single, p * single)};
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     sk_claim_moves(c, 1, 1, k->b, k->p - 1, (k->p - 1) * k->b);
@@ -45,9 +55,9 @@ const sk_algo sk_alltoall_single_copy = {
     .scratch = scratch,
     .build = build,
     .claim = claim,
-    /* Two copies are faster than one by the kernel, but not far beyond all caches. */
     .rule = {{.when = SK_WHEN_ONE_NODE,
               .from = SK_SET_ALLTOALL_SINGLE_COPY,
-              .measure = SK_MEASURE_MATRIX},
-             {.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
+              .measure = SK_MEASURE_MATRIX,
+              .otherwise = SK_SET_SINGLE_COPY,
+              .ways = ways}},
 };

@@ -29,6 +29,18 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(1, sk_call_bytes(c));
 }
 
+/* Through slots the readers follow the root by a chunk. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
+    double first = n < chunk ? n : chunk, slow = x.in > x.out ? x.in : x.out,
+           fast = x.in + x.out - slow;
+    return (sk_ways){
+        .slots = sk_copy_time(&x, n * slow + first * fast, n * (x.in + x.all_out)),
+        .single = sk_copy_time(&x, n * x.read + 2 * x.call, n * x.all_read + c->nranks * x.call)};
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     sk_claim_moves(c, 1, 0, 0, !k->at_root, k->at_root ? 0 : k->n);
@@ -44,5 +56,5 @@ const sk_algo sk_bcast_single_copy = {
     .scratch = scratch,
     .build = build,
     .claim = claim,
-    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
+    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY, .ways = ways}},
 };

@@ -32,6 +32,18 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(c->nranks - 1, sk_call_bytes(c));
 }
 
+/* The root alone takes, or reads, all blocks. Others fill their slots meanwhile. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+           single = n * x.read + p * x.call;
+    return (sk_ways){
+        .slots = sk_copy_time(&x, n * x.out + (b < chunk ? b : chunk) * x.in, n * (x.in + x.out)),
+        .single = sk_copy_time(&x, single, single + (p - 1) * x.call)};
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     if (k->at_root)
@@ -48,5 +60,5 @@ const sk_algo sk_gather_single_copy = {
     .scratch = scratch,
     .build = build,
     .claim = claim,
-    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
+    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY, .ways = ways}},
 };

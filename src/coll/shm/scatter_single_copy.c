@@ -31,6 +31,17 @@ static int64_t scratch(const sk_call *c)
     return sk_intra_scratch(c->nranks, sk_call_bytes(c));
 }
 
+/* The root alone fills slots for all, but all can read at the same time. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
+    return (sk_ways){
+        .slots = sk_copy_time(&x, n * x.in + (b < chunk ? b : chunk) * x.out, n * (x.in + x.out)),
+        .single = sk_copy_time(&x, b * x.read + 2 * x.call, n * x.read + p * x.call)};
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     if (k->at_root)
@@ -47,9 +58,9 @@ const sk_algo sk_scatter_single_copy = {
     .scratch = scratch,
     .build = build,
     .claim = claim,
-    /* The root alone copies all blocks in. When they exceed the caches, single copy is faster. */
     .rule = {{.when = SK_WHEN_ONE_NODE,
               .from = SK_SET_SCATTER_SINGLE_COPY,
-              .measure = SK_MEASURE_BLOCKS},
-             {.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},
+              .measure = SK_MEASURE_BLOCKS,
+              .otherwise = SK_SET_SINGLE_COPY,
+              .ways = ways}},
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "coll/copy_time.h"
 #include "mpi/state/device.h"
 #include "mpi/state/kept.h"
 #include "mpi/state/world.h"
@@ -16,13 +17,15 @@ enum { REGION_TAKEN = 1, ABLE = 2, UNDISTURBED = 4, NO_DEVICES = 8, NO_FORTRAN =
 static bool find_machine(sk_comm *c)
 {
     const struct sk_world *w = sk_proc.world;
-    if (!c->peers && c->nranks == w->nranks)
-        return sk_machine_new(c->nranks, w->locations, w->cores, &c->machine) == SK_OK;
-    sk_location *at = malloc((size_t)c->nranks * sizeof *at);
-    for (int i = 0; at && i < c->nranks; i++)
+    bool whole = !c->peers && c->nranks == w->nranks;
+    sk_location *at = whole ? w->locations : malloc((size_t)c->nranks * sizeof *at);
+    for (int i = 0; !whole && at && i < c->nranks; i++)
         at[i] = w->locations[sk_comm_peer(c, i)];
     bool ok = at && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
-    free(at);
+    if (ok)
+        c->machine->copy = w->prices;
+    if (!whole)
+        free(at);
     return ok;
 }
 
@@ -121,7 +124,7 @@ static void use_region(sk_comm *c, const sk_local_part *l)
     sk_shm_set_waiting(
         c->shm, (sk_waiting){.mode = w->wait, .idle = host_progress, .nap_ns = nap_interval(l->n)});
     if (c->direct)
-        sk_shm_enable_cma(c->shm);
+        sk_shm_enable_cma(c->shm, sk_copy_message_cutoff(&w->prices));
 }
 
 #else

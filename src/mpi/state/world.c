@@ -6,6 +6,7 @@
 
 #include "mpi/state/host_progress.h"
 #include "shm/cma.h"
+#include "shm/copy_probe.h"
 #include "shm/segment.h"
 #include "topo/machine.h"
 
@@ -20,7 +21,21 @@ typedef struct sk_rank_note {
 } sk_rank_note;
 
 /* What all ranks must have for any to use it: the minimum of all votes counts. */
-enum { VOTE_ALIVE, VOTE_MEMORY, VOTE_CMA, VOTE_WAIT, VOTE_PROGRESS, NVOTES };
+enum {
+    VOTE_ALIVE,
+    VOTE_MEMORY,
+    VOTE_CMA,
+    VOTE_WAIT,
+    VOTE_PROGRESS,
+    VOTE_PRICES, /* of copies: the lowest that a node has measured */
+    NVOTES = VOTE_PRICES + SK_NPRICES
+};
+
+/* What the first rank of a node sends to the others. */
+typedef struct sk_node_note {
+    sk_segment_handle segment;
+    sk_copy_probe_note probe;
+} sk_node_note;
 
 typedef struct sk_introduction {
     struct sk_world *w;
@@ -28,7 +43,8 @@ typedef struct sk_introduction {
     sk_machine *machine;
     const int *local_ranks; /* the ranks of this node */
     int nlocal, me;
-    sk_segment_handle segment;
+    sk_node_note node;
+    sk_copy_prices prices; /* that this rank has measured */
 } sk_introduction;
 
 /* ---- notes ---- */
@@ -95,26 +111,64 @@ static void forget_memory(struct sk_world *w)
 
 #if SK_HAVE_SHM
 
+/* Are all prices of copies given? Then nothing is measured. */
+static bool prices_given(void)
+{
+    sk_copy_prices given = {0};
+    sk_select_prices(sk_proc.select, &given);
+    return sk_copy_prices_known(&given);
+}
+
+/* The first two local ranks, one after the other: see copy_probe.h. */
+static void measure_copies(sk_introduction *in, sk_copy_probe *probe, void *mem)
+{
+    struct sk_world *w = in->w;
+    char done = 0;
+    int32_t cpu = in->node.probe.cpu;
+    if (in->me > 1 || cpu < 0)
+        return;
+    if (in->me == 1) {
+        if (mem)
+            sk_copy_probe_take(mem, &in->node.probe, &in->prices);
+        sk_host.Send(&done, 1, MPI_BYTE, in->local_ranks[0], 0, w->wire);
+        return;
+    }
+    sk_host.Recv(&done, 1, MPI_BYTE, in->local_ranks[1], 0, w->wire, MPI_STATUS_IGNORE);
+    sk_copy_probe_refill(probe, &in->prices);
+}
+
+/* The end of the segment: no communicator has memory yet. */
+static void *probe_memory(void *mem, size_t bytes)
+{
+    return mem ? (char *)mem + bytes / SK_PROBE_BYTES * SK_PROBE_BYTES - SK_PROBE_BYTES : NULL;
+}
+
 /* The first rank of a node makes the segment and sends its name to the other local ranks. */
 static void share_memory(sk_introduction *in)
 {
     struct sk_world *w = in->w;
-    int size = (int)sizeof in->segment;
+    int size = (int)sizeof in->node;
     int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
     size_t bytes = cap > 0 ? sk_node_memory_bytes(in->nlocal, cap) : 0;
     void *mem = NULL;
-    in->segment.fd = -1;
+    sk_copy_probe probe;
     if (!bytes || in->machine->max_per_node == 1)
         return;
-    if (in->me == 0 && sk_segment_make(bytes, &mem, &in->segment) != SK_OK)
-        in->segment.fd = -1;
+    if (in->me == 0 && sk_segment_make(bytes, &mem, &in->node.segment) != SK_OK)
+        in->node.segment.fd = -1;
+    if (in->me == 0 && in->nlocal > 1 && mem && bytes >= SK_PROBE_BYTES && !prices_given()) {
+        sk_copy_probe_fill(&probe, probe_memory(mem, bytes));
+        in->node.probe = probe.note;
+    }
     for (int i = 1; in->me == 0 && i < in->nlocal; i++)
-        sk_host.Send(&in->segment, size, MPI_BYTE, in->local_ranks[i], 0, w->wire);
-    if (in->me > 0 && sk_host.Recv(&in->segment, size, MPI_BYTE, in->local_ranks[0], 0, w->wire,
+        sk_host.Send(&in->node, size, MPI_BYTE, in->local_ranks[i], 0, w->wire);
+    if (in->me > 0 && sk_host.Recv(&in->node, size, MPI_BYTE, in->local_ranks[0], 0, w->wire,
                                    MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        in->segment.fd = -1;
-    if (in->me > 0 && (in->segment.fd < 0 || sk_segment_map(&in->segment, bytes, &mem) != SK_OK))
+        in->node.segment.fd = in->node.probe.cpu = -1;
+    if (in->me > 0 &&
+        (in->node.segment.fd < 0 || sk_segment_map(&in->node.segment, bytes, &mem) != SK_OK))
         mem = NULL;
+    measure_copies(in, &probe, probe_memory(mem, bytes));
     if (mem && !(w->memory = sk_node_memory_new(mem, bytes, in->nlocal, in->me)))
         sk_segment_unmap(mem, bytes);
     if (w->memory && !(w->leases = sk_leases_new(w->memory)))
@@ -123,8 +177,8 @@ static void share_memory(sk_introduction *in)
 
 static void close_segment(const sk_introduction *in)
 {
-    if (in->me == 0 && in->segment.fd >= 0)
-        sk_segment_close(&in->segment);
+    if (in->me == 0 && in->node.segment.fd >= 0)
+        sk_segment_close(&in->node.segment);
 }
 
 /* Can this rank read the memory of the next local rank? */
@@ -188,6 +242,8 @@ static bool vote(sk_introduction *in, bool alive)
         votes[VOTE_WAIT] = -(int64_t)sk_proc.wait;
         votes[VOTE_PROGRESS] = sk_host_hook_available();
     }
+    for (int i = 0; i < SK_NPRICES; i++)
+        votes[VOTE_PRICES + i] = in->prices.fs[i] > 0 ? in->prices.fs[i] : INT64_MAX;
     if (sk_host.Allreduce(MPI_IN_PLACE, votes, NVOTES, MPI_INT64_T, MPI_MIN, w->wire) !=
             MPI_SUCCESS ||
         !votes[VOTE_ALIVE])
@@ -195,6 +251,9 @@ static bool vote(sk_introduction *in, bool alive)
     w->cma = votes[VOTE_CMA];
     w->wait = (sk_wait_mode)-votes[VOTE_WAIT];
     w->progress_everywhere = votes[VOTE_PROGRESS];
+    for (int i = 0; i < SK_NPRICES; i++)
+        w->prices.fs[i] = votes[VOTE_PRICES + i] < INT64_MAX ? votes[VOTE_PRICES + i] : 0;
+    sk_select_prices(sk_proc.select, &w->prices);
     if (!votes[VOTE_MEMORY])
         forget_memory(w);
     return true;
@@ -229,7 +288,7 @@ void sk_world_start(void)
     sk_host.Comm_size(wire, &w->nranks);
     for (int i = 0; i < SK_NUMBER_WORDS; i++)
         atomic_init(&w->free_number[i], UINT64_MAX);
-    sk_introduction in = {.w = w, .segment.fd = -1};
+    sk_introduction in = {.w = w, .node = {.segment.fd = -1, .probe.cpu = -1}};
     bool alive = introduce(&in);
     if (alive)
         share_memory(&in);

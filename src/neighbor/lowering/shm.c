@@ -351,6 +351,17 @@ static void build_single_copy(sk_sched *s, const sk_call *c)
     exchange(s, c, layout_for(c, true), true);
 }
 
+/* As if all ranks had as many neighbours as the busiest one. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double d = (double)max_degree(c), b = (double)sk_call_bytes(c), p = c->nranks;
+    double slots = b * (d * x.out + (sk_neighbor_gathers(c) ? 1 : d) * x.in),
+           single = d * (b * x.read + x.call) + x.call;
+    return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
+                     .single = sk_copy_time(&x, single, p * single)};
+}
+
 #define SHM(COLL)                                                                                  \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
@@ -363,7 +374,7 @@ static void build_single_copy(sk_sched *s, const sk_call *c)
         .name = "single-copy", .coll = (COLL),                                                     \
         .about = "ranks read each other's buffers; long blocks, all neighbours on one node",       \
         .fits = fits_single_copy, .scratch = scratch_single_copy, .build = build_single_copy,      \
-        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY}},                          \
+        .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY, .ways = ways}},            \
     }
 
 const sk_algo sk_neighbor_allgather_shm = SHM(SK_NEIGHBOR_ALLGATHER);

@@ -1,0 +1,42 @@
+#include "coll/copy_time.h"
+
+static double ns(const sk_copy_prices *p, sk_price_id i)
+{
+    return (double)p->fs[i] * 1e-6;
+}
+
+sk_copy_costs sk_copy_costs_of(const sk_call *c)
+{
+    const sk_copy_prices *p = &c->machine->copy;
+    bool shared = sk_machine_oversubscribed(c->machine);
+    double cores = shared ? c->machine->cores : c->nranks, others = c->nranks - 1;
+    double apart = shared ? (cores - 1) / cores : 1, far = shared ? cores - 1 : others;
+    double copy = ns(p, SK_PRICE_COPY), again = ns(p, SK_PRICE_REREAD), in = ns(p, SK_PRICE_IN),
+           out = ns(p, SK_PRICE_OUT), fresh = ns(p, SK_PRICE_READ), user = (fresh + again) / 2;
+    return (sk_copy_costs){
+        .in = in * apart + copy * (1 - apart),
+        .out = out * apart + copy * (1 - apart),
+        .all_out = out * far + copy * (others - far),
+        .copy = copy,
+        .read = user * apart + again * (1 - apart),
+        .all_read = user * far + again * (others - far),
+        .read_fresh = fresh * apart + again * (1 - apart),
+        .call = ns(p, SK_PRICE_CALL),
+        .cores = cores,
+        .known = sk_copy_prices_known(p),
+    };
+}
+
+double sk_copy_time(const sk_copy_costs *x, double busiest, double all)
+{
+    return busiest > all / x->cores ? busiest : all / x->cores;
+}
+
+int64_t sk_copy_message_cutoff(const sk_copy_prices *p)
+{
+    int64_t slots = p->fs[SK_PRICE_IN] + p->fs[SK_PRICE_OUT],
+            read = (p->fs[SK_PRICE_READ] + p->fs[SK_PRICE_REREAD]) / 2;
+    if (!sk_copy_prices_known(p) || slots <= read)
+        return INT64_MAX;
+    return 2 * p->fs[SK_PRICE_CALL] / (slots - read) + 1; /* a call, and the wait for its end */
+}

@@ -1,0 +1,44 @@
+/* copy_time.h: how long a collective takes on one node, through slots and by single copy, from the
+ * prices of copies (sk_machine.copy). A rule of a single-copy algorithm compares the two.
+ *
+ * A way to move the data keeps its busiest rank busy for some time, and all ranks together for some
+ * time; where ranks share cores these add up: it takes the longer of the busiest rank's time and of
+ * the time of all, divided by the cores. A slot is filled while the one before is emptied.
+ *
+ * Where ranks share cores, a share 1/cores of all pairs of ranks is on one core, and what one of them
+ * has written or read is in its cache for the other. Memory that is read in place has been written
+ * since the last call by half of the programs, and by the other half it has not: the price of a byte
+ * is between that of the first read and that of another one. */
+#ifndef SK_COPY_TIME_H
+#define SK_COPY_TIME_H
+
+#include "coll/call.h"
+
+/* ns; of a byte, but for the call. */
+typedef struct sk_copy_costs {
+    double in, out;    /* to and from a slot */
+    double all_out;    /* all other ranks take the same byte from a slot */
+    double copy;       /* in the caches */
+    double read;       /* in place, of a user's buffer */
+    double all_read;   /* all other ranks read the same byte */
+    double read_fresh; /* in place, of what was just computed */
+    double call;       /* a read, or one more wait of a rank for the others */
+    double cores;      /* that the ranks have */
+    bool known;
+} sk_copy_costs;
+
+sk_copy_costs sk_copy_costs_of(const sk_call *c);
+
+/* When all ranks are done. */
+double sk_copy_time(const sk_copy_costs *x, double busiest, double all);
+
+/* Bytes from which a message of one rank to another is read in place, where both also send and
+ * receive others. */
+int64_t sk_copy_message_cutoff(const sk_copy_prices *p);
+
+/* ns through slots, and by single copy. */
+typedef struct sk_ways {
+    double slots, single;
+} sk_ways;
+
+#endif
