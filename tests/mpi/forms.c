@@ -3,6 +3,7 @@
 #include "forms.h"
 #include "coll.h"
 #include "flight.h"
+#include "host_forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -193,6 +194,26 @@ static void persistent_requests_start_and_rest(void)
     }
 }
 
+/* The host may make its next request of what Skein's has left. */
+static void host_requests_may_follow(void)
+{
+    if (test_on_host() || !form_exists(C_BARRIER, F_PERSISTENT, false)) {
+        test_skip("persistent collectives");
+        return;
+    }
+    test_watch(30, "a persistent barrier of the host after one of Skein");
+    args a = {.coll = C_BARRIER, .comm = MPI_COMM_WORLD};
+    MPI_Request q;
+    for (int i = 0; i < 3; i++) {
+        coll_call(&a, F_PERSISTENT, false, &q);
+        MPI_Request_free(&q);
+        HOST_INIT(Barrier)(MPI_COMM_WORLD, MPI_INFO_NULL, &q);
+        PMPI_Start(&q);
+        PMPI_Wait(&q, MPI_STATUS_IGNORE);
+        PMPI_Request_free(&q);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "forms");
@@ -203,6 +224,7 @@ int main(int argc, char **argv)
     single_completions_report_like_the_host();
     waitall_takes_null_requests_and_no_statuses();
     persistent_requests_start_and_rest();
+    host_requests_may_follow();
     handles_may_be_freed_after_the_start();
     wildcards_see_no_collective(MPI_COMM_WORLD);
     wildcards_see_no_collective(c);

@@ -319,7 +319,9 @@ void sk_request_start(void)
 
 int sk_persist_add(sk_op *op)
 {
-    int rc = sk_host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &op->handle);
+    /* Not from MPI_PROC_NULL: MPICH 4.0 reuses the memory of a freed request for its own persistent
+     * collectives without clearing the source, and does not start those that have this one. */
+    int rc = sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &op->handle);
     if (rc != MPI_SUCCESS)
         return rc;
     op->persistent = true;

@@ -2,7 +2,7 @@
  * their progress.
  *
  * A nonblocking collective is a generalized request of the host. A persistent one is an inactive
- * receive from MPI_PROC_NULL, which the host handles correctly while it is inactive. Each start
+ * receive, never started, which the host handles correctly while it is inactive. Each start
  * makes a generalized request behind it, and the Wait and Test calls put that in its place.
  *
  * An sk_op is counted by its users:
