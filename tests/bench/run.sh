@@ -47,6 +47,20 @@ usage() {
     refused bench_neighbor_has_no_host_algorithms 'one way only' neighbor --graph moore:2,1 \
         --against best
 
+    refused bench_names_the_nearest_form 'did you mean nonblocking' --form nonblokcing
+    refused bench_names_the_nearest_use_of_buffers 'did you mean written' --buffers writen
+    refused bench_refuses_two_calls_in_all 'from 3 to 10000, not 2' --cold=2
+    refused bench_refuses_a_bad_number_of_calls 'not x' --life=x
+    refused bench_refuses_two_phases 'only one of' --cold --life
+    refused bench_refuses_no_gap 'from 1 to 1000000, not 0' --gap 0
+    refused bench_refuses_no_busy_loops 'from 1 to 1024, not 0' --busy 0
+    refused bench_overlaps_nonblocking_calls 'goes with --form=nonblocking' --overlap
+    refused bench_overlaps_nothing_else 'goes with --form=nonblocking' --overlap --form all
+    refused bench_writes_nothing_in_overlap 'writes no buffers' --overlap --form nonblocking \
+        --buffers written
+    refused bench_persistent_calls_keep_buffers 'keeps its buffers' --form persistent --buffers fresh
+    refused bench_forces_the_host_in_blocking_calls 'blocking calls' --form nonblocking --against best
+
     bench neighbor --help
     check bench_neighbor_helps $? 0 '--graph=GRAPH'
     bench --help
@@ -57,7 +71,7 @@ usage() {
 well_formed() {
     awk -F, -v want="$2" '
         NR == 1 { n = NF; next }
-        NF != n || $7 != "yes" || $8 < 1 { bad = bad " line " NR }
+        NF != n || $7 !~ /^(yes|host-wrong)$/ || $8 < 1 { bad = bad " line " NR }
         { for (i = 11; i <= 21; i++) if ($i !~ /^[0-9.e+-]+$/ || $i + 0 <= 0) bad = bad " line " NR }
         END { if (NR - 1 != want) bad = bad " " NR - 1 " rows"; print bad }' "$1"
 }
@@ -110,6 +124,23 @@ for mpi in ${*:-usage openmpi mpich}; do
     measured "bench_${mpi}_makes_every_call" $mpi $all --plain --bytes 24
     measured "bench_${mpi}_takes_odd_sizes" $mpi $all --plain --bytes 13
 
+    # Every form, and the conditions, as the CSV names them.
+    measured "bench_${mpi}_makes_every_call_in_every_form" $mpi $((3 * all)) --plain --form all --bytes 13
+    for row in "nonblocking,warm,30,0,reused,0 --form nonblocking" \
+        "persistent,cold,5,0,reused,0 --form persistent --cold=5" "blocking,cold,30,0,reused,0 --cold" \
+        "nonblocking,life,4,0,reused,0 --form nonblocking --life=4" \
+        "nonblocking,overlap,30,0,reused,0 --form nonblocking --overlap" \
+        "blocking,warm,30,7,reused,0 --gap 7" "persistent,warm,30,0,written,0 --form persistent --buffers written" \
+        "nonblocking,warm,30,0,fresh,0 --form nonblocking --buffers fresh" "blocking,warm,30,0,reused,1 --busy 1"; do
+        name="bench_${mpi}_measures_${row%% *}"
+        # shellcheck disable=SC2086
+        measured "$name" $mpi 3 --plain --collective barrier,bcast,allreduce --bytes 1K ${row#* }
+        [ "$(grep -c ",${row%% *}," "$tmp/csv")" -eq 3 ] || fail "${name}_and_says_so" "$(cat "$tmp/csv")"
+        grep -q '^worst: .*x .*\.\.' "$tmp/out" || fail "${name}_and_lists_the_worst" "$(cat "$tmp/out")"
+    done
+    measured "bench_${mpi}_measures_graphs_in_every_form" $mpi 15 neighbor --plain --graph random:0.7 \
+        --collective all --bytes 8 --form all --life=3
+
     # The last column is the graph.
     measured "bench_${mpi}_neighbor_against_itself" $mpi 10 neighbor --plain --collective all \
         --graph random:0.7 --ranks 4 --bytes 8,13
@@ -138,13 +169,20 @@ for mpi in ${*:-usage openmpi mpich}; do
         status=$?
         if [ $status -eq 0 ]; then
             fail $name "exit status 0"
-        elif ! grep -q '^point bcast 8 1 ' "$tmp/out" || ! grep -q '^point allreduce 8 0 ' "$tmp/out"; then
+        elif ! grep -q '^point bcast 8 yes ' "$tmp/out" || ! grep -q '^point allreduce 8 no ' "$tmp/out"; then
             fail $name "$(cat "$tmp/out")"
         elif ! grep -q 'wrong result: allreduce .* rank 1, byte 0 ' "$tmp/err"; then
             fail $name "$(cat "$tmp/err")"
         else
             ok $name
         fi
+        for way in "--form nonblocking" "--phase cold" "--form nonblocking --phase overlap" "--phase life"; do
+            # shellcheck disable=SC2086
+            timeout $(patience 60) $launch $preload"$wrong" "$program" --collective allreduce \
+                --bytes 8 --rounds 3 --budget 0.1 $way >"$tmp/out" 2>"$tmp/err"
+            [ $? -eq 1 ] && grep -q '^point allreduce 8 no ' "$tmp/out" && ok "$name $way" ||
+                fail "$name $way" "$(cat "$tmp/out")"
+        done
         name=bench_${mpi}_finds_a_wrong_neighbor
         timeout $(patience 60) $launch $preload"$wrong" "$program" --graph random:1 --bytes 8 \
             --collective neighbor_alltoall,neighbor_allgather --rounds 3 --budget 0.1 \
@@ -152,8 +190,8 @@ for mpi in ${*:-usage openmpi mpich}; do
         status=$?
         if [ $status -eq 0 ]; then
             fail $name "exit status 0"
-        elif ! grep -q '^point neighbor_alltoall 8 1 ' "$tmp/out" ||
-            ! grep -q '^point neighbor_allgather 8 0 ' "$tmp/out"; then
+        elif ! grep -q '^point neighbor_alltoall 8 yes ' "$tmp/out" ||
+            ! grep -q '^point neighbor_allgather 8 no ' "$tmp/out"; then
             fail $name "$(cat "$tmp/out")"
         else
             ok $name
@@ -165,7 +203,8 @@ for mpi in ${*:-usage openmpi mpich}; do
         continue
     fi
     measured "bench_${mpi}_measures_skein" $mpi 3 --collective barrier,allreduce --bytes 8,1K
-    measured "bench_${mpi}_measures_every_collective" $mpi $all --bytes 1K
+    measured "bench_${mpi}_measures_every_collective" $mpi $((3 * all)) --bytes 1K --form all
+    measured "bench_${mpi}_measures_fresh_communicators" $mpi $((3 * all)) --bytes 1K --form all --cold
     # But for those that need several nodes.
     algos=$("$skein" info | awk '/^  allgather$/ { on = 1; next } /^  [a-z]/ { on = 0 }
         on && !/^    leaders / { n++ } END { print n }')

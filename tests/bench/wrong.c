@@ -1,5 +1,5 @@
 /* wrong.c: preloaded instead of Skein: an allreduce and a neighbor_allgather that get one bit of
- * one rank wrong. */
+ * one rank wrong, and an iallreduce with another operation. */
 #include <mpi.h>
 
 int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
@@ -11,6 +11,13 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
     if (rank == size - 1 && count > 0)
         *(unsigned char *)recv ^= 1;
     return status;
+}
+
+int MPI_Iallreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    (void)op;
+    return PMPI_Iallreduce(send, recv, count, type, MPI_MIN, comm, request);
 }
 
 int MPI_Neighbor_allgather(const void *send, int scount, MPI_Datatype stype, void *recv, int rcount,

@@ -79,7 +79,7 @@ static void point_survives_its_line(void **state)
     (void)state;
     sk_point p = {.coll = SK_REDUCE_SCATTER_BLOCK,
                   .bytes = 1048576,
-                  .equal = true,
+                  .equal = SK_HOST_WRONG,
                   .rounds = 11,
                   .singles = 7,
                   .train = 90,
@@ -93,7 +93,7 @@ static void point_survives_its_line(void **state)
     assert_true(sk_point_parse(line, &q));
     assert_int_equal(q.coll, p.coll);
     assert_int_equal(q.bytes, p.bytes);
-    assert_true(q.equal);
+    assert_int_equal(q.equal, SK_HOST_WRONG);
     assert_int_equal(q.rounds, 11);
     assert_int_equal(q.singles, 7);
     assert_int_equal(q.train, 90);

@@ -62,11 +62,12 @@ static void show_progress(const bench_run *b, const sk_result *r)
             sk_bytes_text(p->bytes, text, sizeof text), r->algorithm);
     if (!sk_result_auto(r))
         fprintf(stderr, " against %s", r->host);
-    for (int t = 0; p->equal && t < SK_TIMES; t++)
+    for (int t = 0; p->equal != SK_SKEIN_WRONG && t < SK_TIMES; t++)
         fprintf(stderr, "; %s: host %.4g us, Skein %.4g us, %.2fx",
                 sk_time_title(&b->o.conditions, t, text, sizeof text), p->time[t].host_us,
                 p->time[t].skein_us, p->time[t].ratio.mid);
-    fputs(p->equal ? "\n" : ": WRONG RESULT\n", stderr);
+    fputs(sk_equality_text(p->equal), stderr);
+    fputc('\n', stderr);
 }
 
 static void take_line(void *ctx, char *text)
@@ -89,7 +90,7 @@ static void take_line(void *ctx, char *text)
     }
     b->done++;
     r.algorithm = algorithm_at(b, r.point.coll, r.point.bytes, &r.forced);
-    b->wrong = b->wrong || !r.point.equal;
+    b->wrong = b->wrong || r.point.equal == SK_SKEIN_WRONG;
     if (b->nresults < b->npoints)
         b->results[b->nresults++] = r;
     show_progress(b, &r);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const sk_equality_names[] = {"no", "host-wrong", "yes", NULL};
+
 int64_t sk_first_difference(const void *a, const void *b, size_t bytes)
 {
     const unsigned char *x = a, *y = b;
@@ -21,27 +23,27 @@ void sk_point_format(const sk_point *p, char *line, size_t size)
     const sk_timing *m = &p->time[0], *b = &p->time[1];
     snprintf(line, size,
              "point %s %" PRId64
-             " %d %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g",
-             sk_coll_name(p->coll), p->bytes, p->equal, p->rounds, p->singles, p->train,
-             m->skein_us, m->host_us, m->ratio.lo, m->ratio.mid, m->ratio.hi, b->skein_us,
+             " %s %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g",
+             sk_coll_name(p->coll), p->bytes, sk_equality_names[p->equal], p->rounds, p->singles,
+             p->train, m->skein_us, m->host_us, m->ratio.lo, m->ratio.mid, m->ratio.hi, b->skein_us,
              b->host_us, b->ratio.lo, b->ratio.mid, b->ratio.hi, p->empty_us, p->overlap[0],
              p->overlap[1]);
 }
 
 bool sk_point_parse(const char *line, sk_point *p)
 {
-    char name[32];
-    int equal;
+    char name[32], word[16];
     sk_timing *m = &p->time[0], *b = &p->time[1];
     int got = sscanf(
         line,
-        "point %31s %" SCNd64 " %d %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
-        name, &p->bytes, &equal, &p->rounds, &p->singles, &p->train, &m->skein_us, &m->host_us,
+        "point %31s %" SCNd64 " %15s %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
+        name, &p->bytes, word, &p->rounds, &p->singles, &p->train, &m->skein_us, &m->host_us,
         &m->ratio.lo, &m->ratio.mid, &m->ratio.hi, &b->skein_us, &b->host_us, &b->ratio.lo,
         &b->ratio.mid, &b->ratio.hi, &p->empty_us, &p->overlap[0], &p->overlap[1]);
     if (got != 19)
         return false;
-    p->equal = equal != 0;
+    int equal = sk_name_index(sk_equality_names, word);
+    p->equal = (sk_equality)equal;
     p->coll = sk_coll_find(name);
-    return p->coll != SK_NCOLLS;
+    return equal >= 0 && p->coll != SK_NCOLLS;
 }

@@ -14,10 +14,20 @@ typedef struct sk_timing {
     sk_spread ratio; /* host / Skein, over the ratios of the rounds; not the ratio of the medians */
 } sk_timing;
 
+/* The results of a call, the worst first. */
+typedef enum sk_equality {
+    SK_SKEIN_WRONG, /* they differ; nothing is timed */
+    SK_HOST_WRONG,  /* they differ, and Skein's is known to be right; no rival then */
+    SK_EQUAL,
+    SK_NEQUALITIES
+} sk_equality;
+
+extern const char *const sk_equality_names[]; /* NULL after the last */
+
 typedef struct sk_point {
     sk_coll coll;
     int64_t bytes;
-    bool equal;                 /* both gave the same bytes; if not, nothing was timed */
+    sk_equality equal;
     int rounds, singles, train; /* rounds; samples in each; calls in a train */
     sk_timing time[SK_TIMES];   /* of the phase; always last exit minus first entry */
     double empty_us;            /* makespan of a call that does nothing */

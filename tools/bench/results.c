@@ -42,7 +42,7 @@ void sk_csv_row(FILE *f, const sk_bench_options *o, const sk_result *r)
     const sk_point *p = &r->point;
     const sk_conditions *c = &o->conditions;
     fprintf(f, "%s,%d,%s,%" PRId64 ",%s,%s,%s,%d,%d,%d", sk_flavour_name(r->mpi), r->nranks,
-            sk_coll_name(p->coll), p->bytes, r->algorithm, r->host, p->equal ? "yes" : "no",
+            sk_coll_name(p->coll), p->bytes, r->algorithm, r->host, sk_equality_names[p->equal],
             p->rounds, p->singles, p->train);
     for (int t = 0; t < SK_TIMES; t++)
         csv_timing(f, &p->time[t]);
@@ -53,6 +53,15 @@ void sk_csv_row(FILE *f, const sk_bench_options *o, const sk_result *r)
         csv_text(f, r->graph);
     fputc('\n', f);
     fflush(f);
+}
+
+const char *sk_equality_text(sk_equality v)
+{
+    static const char *const texts[SK_NEQUALITIES] = {[SK_SKEIN_WRONG] = "  WRONG RESULT",
+                                                      [SK_HOST_WRONG] =
+                                                          "  the host's result is wrong",
+                                                      [SK_EQUAL] = ""};
+    return texts[v];
 }
 
 const char *sk_bytes_text(int64_t bytes, char *buf, size_t size)
@@ -96,8 +105,8 @@ static const sk_result *best_host(const sk_result *r, const sk_result *all, int 
     const sk_result *best = NULL;
     for (int i = 0; i < n; i++) {
         const sk_result *x = &all[i];
-        if (sk_result_auto(x) || !x->point.equal || x->mpi != r->mpi || x->form != r->form ||
-            x->nranks != r->nranks || x->point.coll != r->point.coll ||
+        if (sk_result_auto(x) || x->point.equal != SK_EQUAL || x->mpi != r->mpi ||
+            x->form != r->form || x->nranks != r->nranks || x->point.coll != r->point.coll ||
             x->point.bytes != r->point.bytes)
             continue;
         if (!best || ratio_of(x, time) < ratio_of(best, time))
@@ -158,7 +167,7 @@ static const sk_result *next_worst(const sk_bench_options *o, const sk_result *r
 {
     const sk_result *worst = NULL;
     for (int i = 0; i < n; i++) {
-        if (!sk_result_auto(&r[i]) || !r[i].point.equal)
+        if (!sk_result_auto(&r[i]) || r[i].point.equal != SK_EQUAL)
             continue;
         double x = judged_ratio(o, &r[i]), least = last ? judged_ratio(o, last) : 0;
         if ((x > least || (last && x == least && &r[i] > last)) &&
@@ -211,14 +220,11 @@ static void print_row(FILE *f, const sk_bench_options *o, const sk_result *r)
     char size[32];
     fprintf(f, "%-20s %7s %-16s", sk_coll_name(p->coll),
             p->coll == SK_BARRIER ? "" : sk_bytes_text(p->bytes, size, sizeof size), r->algorithm);
-    if (!p->equal) {
-        fputs("  WRONG RESULT", f);
-        return;
-    }
-    for (int t = 0; t < SK_TIMES; t++)
+    for (int t = 0; p->equal != SK_SKEIN_WRONG && t < SK_TIMES; t++)
         print_timing(f, &p->time[t]);
     if (o->conditions.phase == SK_OVERLAP)
         fprintf(f, "  %3.0f%% %4.0f%%", 100 * p->overlap[1], 100 * p->overlap[0]);
+    fputs(sk_equality_text(p->equal), f);
 }
 
 void sk_table_print(FILE *f, const sk_bench_options *o, const sk_result *r, int n)
@@ -255,8 +261,8 @@ typedef struct result_group {
 
 static bool in_group(const sk_result *r, const result_group *g)
 {
-    return sk_result_auto(r) && r->point.equal && r->mpi == g->mpi && r->form == g->form &&
-           (g->nranks == 0 || r->nranks == g->nranks) &&
+    return sk_result_auto(r) && r->point.equal == SK_EQUAL && r->mpi == g->mpi &&
+           r->form == g->form && (g->nranks == 0 || r->nranks == g->nranks) &&
            (g->coll == SK_NCOLLS || r->point.coll == g->coll) &&
            (!g->algorithm || strcmp(r->algorithm, g->algorithm) == 0) &&
            (!g->like || same_graph(r, g->like));
@@ -375,7 +381,7 @@ static void print_form(FILE *f, result_group all, const result_set *s)
     fprintf(f, "\n%s, %s: geometric mean of the ratios host / Skein\n", sk_flavour_title(all.mpi),
             sk_form_names[all.form]);
     fprintf(f, "%-*s", s->r->graph ? 50 : 33, "");
-    fprintf(f, " %14.14s", sk_time_title(&o->conditions, 0, title, sizeof title));
+    fprintf(f, " %14s", sk_time_title(&o->conditions, 0, title, sizeof title));
     fprintf(f, " %20s", sk_time_title(&o->conditions, 1, title, sizeof title));
     if (o->against.n)
         fprintf(f, " %13s %13s", "host forced", "back to back");

@@ -22,6 +22,7 @@ typedef struct sk_result {
 void sk_csv_header(FILE *f, bool graph); /* `graph`: with a column for it */
 void sk_csv_row(FILE *f, const sk_bench_options *o, const sk_result *r);
 
+const char *sk_equality_text(sk_equality v);                      /* at the end of a line */
 const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* "16 KB" */
 
 bool sk_result_auto(const sk_result *r); /* measured against the host's own choice */

@@ -81,20 +81,30 @@ bool sk_form_exists(sk_bench_form form)
 CALLS(X)
 #undef X
 
-static void call(sk_case *c, bool host)
+static void call(sk_case *c, int way, MPI_Comm comm, MPI_Request *q)
 {
     static int (*const calls[SK_NCOLLS])(const sk_case *, int, MPI_Comm, MPI_Request *) = {
 #define X(ID, Name, name, ...) [SK_##ID] = call_##Name,
         CALLS(X)
 #undef X
     };
-    calls[c->coll](c, WAY(c->form, host), c->comm[host], &c->request[host]);
+    calls[c->coll](c, way, comm, q);
+}
+
+static void call_in_form(sk_case *c, bool host)
+{
+    call(c, WAY(c->form, host), c->comm[host], &c->request[host]);
+}
+
+void sk_case_run_blocking_host(sk_case *c)
+{
+    call(c, WAY(SK_BLOCKING, true), MPI_COMM_WORLD, NULL);
 }
 
 void sk_case_start(sk_case *c, bool host)
 {
     if (c->form != SK_PERSISTENT)
-        call(c, host);
+        call_in_form(c, host);
     else if (host)
         PMPI_Start(&c->request[host]);
     else
@@ -121,7 +131,7 @@ void sk_case_bind(sk_case *c, bool host, MPI_Comm comm)
 {
     c->comm[host] = comm;
     if (c->form == SK_PERSISTENT)
-        call(c, host);
+        call_in_form(c, host);
 }
 
 void sk_case_unbind(sk_case *c, bool host)

@@ -21,4 +21,7 @@ void sk_case_start(sk_case *c, bool host);
 void sk_case_wait(sk_case *c, bool host);
 void sk_case_run(sk_case *c, bool host); /* both */
 
+/* The host's blocking call, whatever the form of the case; global collectives only. */
+void sk_case_run_blocking_host(sk_case *c);
+
 #endif

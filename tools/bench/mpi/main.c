@@ -121,7 +121,7 @@ static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, 
     const sk_conditions *conditions = &a->measure.sampler.conditions;
     const char *reason = NULL;
     char line[512];
-    sk_point p = {.equal = true};
+    sk_point p = {.equal = SK_EQUAL};
     sk_case *c = NULL;
     if (!sk_form_exists(conditions->form))
         reason = "this MPI has no persistent collectives";
@@ -140,7 +140,7 @@ static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, 
         fflush(stdout);
     }
     sk_case_free(c);
-    return p.equal;
+    return p.equal != SK_SKEIN_WRONG;
 }
 
 static int measure_all(const bench_args *a, int rank, int nranks)
