@@ -13,53 +13,62 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ---- times of the chunks ---- */
+/* ---- times ---- */
 
-typedef struct chunk_times {
-    int64_t ns[SK_PROBE_CHUNKS];
-} chunk_times;
+/* Of equal copies, one of the shortest times: what disturbs only makes them longer, and on a busy
+ * machine most may be disturbed, but the shortest one may be luck. */
+typedef struct copy_times {
+    int64_t shortest, second;
+} copy_times;
 
-static int compare(const void *a, const void *b)
+static void add_time(copy_times *t, int64_t ns)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    ns = ns > 0 ? ns : 1;
+    if (!t->shortest || ns < t->shortest) {
+        t->second = t->shortest;
+        t->shortest = ns;
+    } else if (!t->second || ns < t->second)
+        t->second = ns;
 }
 
-static int64_t median_fs(chunk_times *t)
+static int64_t femtoseconds(const copy_times *t)
 {
     enum { FS_PER_NS = 1000000 };
-    qsort(t->ns, SK_PROBE_CHUNKS, sizeof *t->ns, compare);
-    int64_t ns = t->ns[SK_PROBE_CHUNKS / 2];
-    return (ns > 0 ? ns : 1) * FS_PER_NS;
+    return (t->second ? t->second : t->shortest) * FS_PER_NS;
 }
 
-static int64_t per_byte(chunk_times *t)
+/* A byte of chunks that are copied, `passes` times over all. */
+static int64_t copy_price(char *to, const char *from, int passes)
 {
-    return median_fs(t) / SK_PROBE_CHUNK;
-}
-
-static int64_t copy_price(char *to, const char *from)
-{
-    chunk_times t;
-    for (int i = 0; i < SK_PROBE_CHUNKS; i++, to += SK_PROBE_CHUNK, from += SK_PROBE_CHUNK) {
+    copy_times t = {0};
+    for (int i = 0; i < passes * SK_PROBE_CHUNKS; i++) {
+        size_t at = (size_t)(i % SK_PROBE_CHUNKS) * SK_PROBE_CHUNK;
         int64_t start = now_ns();
-        memcpy(to, from, SK_PROBE_CHUNK);
-        t.ns[i] = now_ns() - start;
+        memcpy(to + at, from + at, SK_PROBE_CHUNK);
+        add_time(&t, now_ns() - start);
     }
-    return per_byte(&t);
+    return femtoseconds(&t) / SK_PROBE_CHUNK;
 }
 
-/* Of reads of `len` bytes of each chunk; 0: the kernel does not allow them. */
-static int64_t read_price(char *to, sk_export_handle from, int64_t len)
+/* A read of `len` bytes, over all of the memory; 0: the kernel does not allow it. */
+static int64_t read_price(char *to, sk_export_handle from, int64_t step, int64_t len, int passes)
 {
-    chunk_times t;
-    for (int i = 0; i < SK_PROBE_CHUNKS; i++) {
-        int64_t at = (int64_t)i * SK_PROBE_CHUNK, start = now_ns();
+    copy_times t = {0};
+    for (int64_t i = 0; i < passes * (SK_PROBE_BYTES / step); i++) {
+        int64_t at = i * step % SK_PROBE_BYTES, start = now_ns();
         if (sk_cma_read(from, at, to + at, len) != SK_OK)
             return 0;
-        t.ns[i] = now_ns() - start;
+        add_time(&t, now_ns() - start);
     }
-    return len == SK_PROBE_CHUNK ? per_byte(&t) : median_fs(&t);
+    return femtoseconds(&t);
+}
+
+/* A byte of long reads, beyond the call. */
+static int64_t read_byte_price(char *to, sk_export_handle from, int64_t call, int passes)
+{
+    enum { LONG = SK_PROBE_BYTES / 4 };
+    int64_t all = read_price(to, from, LONG, LONG, passes);
+    return (all > call ? all - call : all) / LONG;
 }
 
 /* ---- one after the other ---- */
@@ -100,15 +109,15 @@ void sk_copy_probe_take(void *shared, const sk_copy_probe_note *note, sk_copy_pr
         (void)page[i]; /* map it */
     memset(own, 2, SK_PROBE_BYTES);
     bool moved = leave_cpu(note->cpu, &before);
-    out->fs[SK_PRICE_OUT] = copy_price(own, shared);
-    out->fs[SK_PRICE_COPY] = copy_price(own, shared);
-    int64_t call = read_price(own, note->at, 1), read = read_price(own, note->at, SK_PROBE_CHUNK),
-            again = read_price(own, note->at, SK_PROBE_CHUNK);
-    /* The price of a byte is that beyond the call. */
-    int64_t share = call / SK_PROBE_CHUNK;
+    out->fs[SK_PRICE_OUT] = copy_price(own, shared, 1);
+    out->fs[SK_PRICE_COPY] = copy_price(own, shared, 2);
+    /* The first reads also find the page tables, as if it were not the first call. */
+    int64_t call = read_price(own, note->at, PAGE, 1, 1),
+            read = read_byte_price(own, note->at, call, 1),
+            again = read_byte_price(own, note->at, call, 2);
     out->fs[SK_PRICE_CALL] = call;
-    out->fs[SK_PRICE_READ] = read > share ? read - share : read;
-    out->fs[SK_PRICE_REREAD] = again > share ? again - share : again;
+    out->fs[SK_PRICE_READ] = read;
+    out->fs[SK_PRICE_REREAD] = again < read ? again : read;
     if (moved)
         sched_setaffinity(0, sizeof before, &before);
     free(own);
@@ -117,7 +126,7 @@ void sk_copy_probe_take(void *shared, const sk_copy_probe_note *note, sk_copy_pr
 void sk_copy_probe_refill(sk_copy_probe *p, sk_copy_prices *out)
 {
     if (p->own)
-        out->fs[SK_PRICE_IN] = copy_price(p->shared, p->own);
+        out->fs[SK_PRICE_IN] = copy_price(p->shared, p->own, 1);
     if (madvise(p->shared, SK_PROBE_BYTES, MADV_REMOVE) != 0)
         memset(p->shared, 0, SK_PROBE_BYTES);
     free(p->own);

@@ -1,15 +1,16 @@
 /* copy_probe.h: measure what copies between two local ranks cost here: some 0.2 ms, once per job.
  *
  * One process alone cannot tell: within its caches a copy is several times cheaper than one of bytes
- * that another core has just written. So two ranks copy, one after the other, over a few chunks of shared memory:
+ * that another core has just written. So two ranks copy, one after the other, over a few chunks of
+ * shared memory:
  *
  *   first   sk_copy_probe_fill    touches the memory, and writes bytes for the second
  *   second  sk_copy_probe_take    copies them out, and reads the first's own memory in place
  *   first   sk_copy_probe_refill  copies into chunks that the second has read; frees the memory
  *
- * In between the caller passes a note on, by any means. Only the copies are timed, not the
- * waits, and of the chunks the median counts: so it does not matter how long the other one is away.
- * If both are on one core and may be on others, the second moves for the time. */
+ * In between the caller passes a note on, by any means. Only the copies are timed, not the waits, and
+ * one of the shortest times counts: so it does not matter how long the other one is away, nor that the
+ * machine is busy. If both are on one core and may be on others, the second moves for the time. */
 #ifndef SK_COPY_PROBE_H
 #define SK_COPY_PROBE_H
 

@@ -65,8 +65,7 @@ static int64_t elems_of_lines(const sk_call *c)
     return n;
 }
 
-/* The part of n elements that a rank reduces. Parts are whole cache lines. */
-static sk_elem_range part_of(const sk_call *c, int64_t n, int rank)
+sk_elem_range sk_elems_part_of(const sk_call *c, int64_t n, int rank)
 {
     int64_t unit = elems_of_lines(c), p = c->nranks;
     int64_t units = n / unit + (n % unit != 0), each = units / p, more = units % p;
@@ -87,7 +86,7 @@ int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all)
 
 static void fold_part(sk_sched *s, const sk_call *c, int from, int to, int64_t n)
 {
-    sk_elem_range part = part_of(c, n, c->rank);
+    sk_elem_range part = sk_elems_part_of(c, n, c->rank);
     if (part.lo < part.hi)
         sk_fold_local(s, 0, c->nranks,
                       sk_elems_cut(c, sk_elems_slot(c, from, 0, n), part.lo, part.hi - part.lo),

@@ -27,6 +27,9 @@ typedef struct sk_elem_range {
     int64_t lo, hi;
 } sk_elem_range;
 
+/* The part of n elements that a rank reduces. Parts are whole cache lines; the first is the longest. */
+sk_elem_range sk_elems_part_of(const sk_call *c, int64_t n, int rank);
+
 /* Copy a short vector to my slot and post it; returns the epoch. `all`: every rank does this. */
 int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);
 

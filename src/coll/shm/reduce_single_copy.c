@@ -1,0 +1,74 @@
+/* reduce_single_copy.c: every rank reads a part of all vectors where they lie and reduces it, and the
+ * root reads the parts of the result.
+ * cost      2 copies of a byte at most, one of an operand and one of the result
+ * good for  long vectors, one node, operations of the standard; keeps the order of ranks
+ * epochs    2
+ * steps     about 2p for each chunk of a part
+ * scratch   2 chunks, and a part of the vector */
+#include "coll/claim.h"
+#include "coll/phase/read_fold.h"
+#include "coll/phase/reduce.h"
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    if (sk_call_bytes(c) == 0)
+        return;
+    bool root = c->rank == c->root;
+    sk_elem_range mine = sk_elems_part(c, c->rank);
+    int64_t n = mine.hi - mine.lo;
+    int in = sk_epoch(s, SK_READ_FOLD_SLOT, true), out = sk_epoch(s, SK_EXPORT_BYTES, true);
+    sk_span result = root ? sk_recv_elems(c, mine.lo, n) : sk_scratch_typed(s, c->send.type, n);
+    sk_read_fold_export(s, c, in, mine);
+    sk_read_fold(s, c, in, sk_elems_part, result);
+    if (!root) {
+        sk_intra_export(s, out, result);
+        sk_intra_quiesce(s, out);
+        return;
+    }
+    sk_post(s, out);
+    sk_await_local(s, out, 0, c->nranks); /* nobody reads my operand any more */
+    sk_fence(s);
+    for (int i = 1; i < c->nranks; i++) {
+        int from = (c->rank + i) % c->nranks;
+        sk_elem_range x = sk_elems_part(c, from);
+        sk_read(s, from, sk_intra_exported(out), 0, sk_recv_elems(c, x.lo, x.hi - x.lo));
+    }
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    sk_elem_range most = sk_elems_part(c, 0);
+    return sk_read_fold_scratch(c) + sk_vectors_scratch(c, 1, most.hi - most.lo);
+}
+
+/* Through slots: in, out into a part of the result, into its slot, and out by the root. */
+static sk_ways ways(const sk_call *c)
+{
+    sk_copy_costs x = sk_copy_costs_of(c);
+    double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p;
+    double slots = n * x.in + (n - part) * x.out + part * x.in, taken = (n - part) * x.out,
+           single = sk_read_fold_time(&x, c, part) + 2 * x.call,
+           read = (n - part) * x.read_fresh + (p - 1) * x.call;
+    return (sk_ways){.slots = sk_copy_time(&x, slots + taken, p * slots + taken),
+                     .single = sk_copy_time(&x, single + read, p * single + read)};
+}
+
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_claim_moves(c, 2, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED);
+    c->scratch = SK_UNCLAIMED;
+    sk_elem_range mine = sk_elems_part(k->call, (int)k->root);
+    int64_t size = k->call->types[k->call->send.type].size;
+    c->all_take_bytes = (k->p - 1) * k->n + k->n - (mine.hi - mine.lo) * size;
+}
+
+const sk_algo sk_reduce_single_copy = {
+    .name = "single-copy",
+    .coll = SK_REDUCE,
+    .about = "every rank combines a part, read in the memory of all; one node, long vectors",
+    .fits = sk_read_fold_fits,
+    .scratch = scratch,
+    .build = build,
+    .claim = claim,
+    .rule = {{.when = SK_WHEN_ONE_NODE, .from = SK_SET_SINGLE_COPY, .ways = ways}},
+};
