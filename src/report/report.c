@@ -374,6 +374,8 @@ void sk_report_json(const sk_report *r, const sk_report_scope *of, FILE *out)
     json_state j = {.out = out};
     fprintf(out, "{\n  \"ranks\": %d,\n  \"counted\": %d,\n  ", of->nranks, of->counted);
     json_text(out, "end", of->end ? of->end : "MPI_Finalize");
+    fputs(",\n  ", out);
+    json_text(out, "copy", of->copy);
     fputs(",\n  \"rows\": [", out);
     visit(r, json_row, &j);
     fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64,

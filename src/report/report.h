@@ -78,6 +78,8 @@ typedef struct sk_report_scope {
     int nranks;      /* of the job; 0: not known */
     int counted;     /* ranks whose counts these are */
     const char *end; /* how the job ended; NULL: by MPI_Finalize, and all ranks are counted */
+    const char
+        *copy; /* the prices of copies on a node, as SKEIN_COPY takes them; NULL: not known */
 } sk_report_scope;
 
 /* To a file as JSON, or as a table on standard error: that is "1", and what happens, with SK_BADARG,

@@ -275,6 +275,7 @@ flavour_tests() { # flavour
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done
         same_bits $f "two runs" 4 SKEIN_FIND=3 -- SKEIN_FIND=3
+        same_bits $f "one copy or two" 4 SKEIN_SINGLE_COPY=1 -- SKEIN_SINGLE_COPY=1G
         same_bits $f "SKEIN_REPRODUCIBLE" 5 SKEIN_SHM=1G -- SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:2' \
             'SKEIN_MACHINE=node:* core:3 map:shuffle' SKEIN_FIND=100 SKEIN_RENAME=on
     fi

@@ -8,19 +8,20 @@ bool sk_read_fold_fits(const sk_call *c)
            c->slot_bytes >= SK_READ_FOLD_SLOT;
 }
 
-int64_t sk_read_fold_chunk(const sk_call *c)
+/* Elements of a chunk. */
+static int64_t chunk_elems(const sk_call *c)
 {
     return sk_elems_in(c, SK_INTRA_READ_CHUNK);
 }
 
 int64_t sk_read_fold_scratch(const sk_call *c)
 {
-    return sk_vectors_scratch(c, 2, sk_read_fold_chunk(c));
+    return sk_vectors_scratch(c, 2, chunk_elems(c));
 }
 
 int64_t sk_read_fold_reads(const sk_call *c, int64_t n)
 {
-    int64_t chunk = sk_read_fold_chunk(c);
+    int64_t chunk = chunk_elems(c);
     return n / chunk + (n % chunk != 0);
 }
 
@@ -111,7 +112,7 @@ static void fold_chunk(read_fold *x, int64_t first, int64_t n, sk_span to)
 void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_span to)
 {
     sk_elem_range mine = of(c, c->rank);
-    int64_t most = sk_read_fold_chunk(c), all = mine.hi - mine.lo;
+    int64_t most = chunk_elems(c), all = mine.hi - mine.lo;
     most = most < all ? most : all;
     if (all == 0)
         return;

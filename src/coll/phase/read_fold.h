@@ -9,8 +9,6 @@
 /* As sk_single_copy_fits, for an operation of the standard on a type without gaps. */
 bool sk_read_fold_fits(const sk_call *c);
 
-/* Elements of a chunk. */
-int64_t sk_read_fold_chunk(const sk_call *c);
 int64_t sk_read_fold_scratch(const sk_call *c);          /* of sk_read_fold, in bytes */
 int64_t sk_read_fold_reads(const sk_call *c, int64_t n); /* of each other rank, for n elements */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/state/world.h"
 #include "report/channel.h"
 
 static sk_news news_of(sk_news_kind kind)
@@ -21,7 +22,14 @@ static void tell(sk_news_kind kind)
 static void save(const sk_report *r, int counted, const char *end)
 {
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
-    const sk_report_scope of = {.nranks = sk_proc.world_size, .counted = counted, .end = end};
+    const struct sk_world *w = sk_proc.world;
+    char copy[160];
+    const sk_report_scope of = {.nranks = sk_proc.world_size,
+                                .counted = counted,
+                                .end = end,
+                                .copy = w && sk_copy_prices_known(&w->prices)
+                                            ? sk_copy_prices_text(&w->prices, copy, sizeof copy)
+                                            : NULL};
     if (sk_report_save(r, &of, where) != SK_OK)
         fprintf(stderr, "skein: cannot write the report to %s; it is printed instead\n", where);
 }
