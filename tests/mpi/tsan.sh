@@ -9,6 +9,7 @@ race=66 # the status of a program in which it found one
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 export TSAN_OPTIONS="exitcode=$race halt_on_error=1 suppressions=$here/tsan.supp ignore_noninstrumented_modules=1"
 export PMIX_MCA_gds=hash # another store wants memory at an address that the sanitizer has taken
+export OMPI_MCA_memory='^patcher' # Open MPI 6 writes its jumps over the sanitizer's own mmap, and more than that
 
 if [ "$flavour" = mpich ]; then
     skip "mpich tsan" "MPICH ends with a segmentation fault under the thread sanitizer, also without Skein"
