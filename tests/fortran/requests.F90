@@ -6,15 +6,29 @@ module requests
   MPI_HEADER
   integer, private :: turn = 0
   integer :: base = -1 ! of the indices that the host gives: MPICH 4.0's mpi_f08 counts from 0
+  logical, private :: can_testany ! not Open MPI 6's mpi_f08: its flag may be true for what is not complete
   integer, parameter, private :: ways = 11
 
 contains
 
   subroutine find_base()
     T_REQUEST :: list(1)
-    integer :: ierr
-    call MPI_Irecv(base, 0, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_SELF, list(1), ierr)
+    integer :: ierr, at, rank, i, nothing
+    logical :: over
+    call MPI_Irecv(nothing, 0, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_SELF, list(1), ierr)
     call MPI_Waitany(1, list, base, MPI_STATUS_IGNORE, ierr)
+    can_testany = .true.
+    do i = 1, 10 ! after a test that succeeds, one that does not
+      call MPI_Irecv(nothing, 0, MPI_INTEGER, MPI_PROC_NULL, 0, MPI_COMM_SELF, list(1), ierr)
+      call MPI_Testany(1, list, at, over, MPI_STATUS_IGNORE, ierr)
+      call MPI_Irecv(nothing, 0, MPI_INTEGER, 0, 0, MPI_COMM_SELF, list(1), ierr)
+      call MPI_Testany(1, list, at, over, MPI_STATUS_IGNORE, ierr)
+      if (over) can_testany = .false.
+      call MPI_Send(nothing, 0, MPI_INTEGER, 0, 0, MPI_COMM_SELF, ierr)
+      call MPI_Wait(list(1), MPI_STATUS_IGNORE, ierr)
+    end do
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+    if (.not. can_testany .and. rank == 0) write (*, '(a)') 'left out: MPI_Testany, whose flag may be wrong here'
   end subroutine
 
   subroutine finish_request(request)
@@ -49,7 +63,8 @@ contains
       call MPI_Waitany(1, list, at, status, ierr)
       if (at /= base) error stop 'MPI_Waitany: index'
     case (7)
-      do while (.not. over)
+      if (.not. can_testany) call MPI_Waitany(1, list, at, status, ierr)
+      do while (can_testany .and. .not. over)
         call MPI_Testany(1, list, at, over, MPI_STATUS_IGNORE, ierr)
       end do
       if (at /= base) error stop 'MPI_Testany: index'
