@@ -14,7 +14,7 @@ static void be_busy(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
-    for (volatile unsigned long i = 0; getppid() == parent; i++)
+    while (getppid() == parent)
         for (volatile int k = 0; k < 1000000; k++)
             ;
     _exit(0);
