@@ -53,13 +53,16 @@ preload() { # RANKS LIBRARY PROGRAM [ARG...]
     local n=$1 lib=$2 program=$3
     shift 3
     launch "$n"
-    check "$lib: $program${*:+ $*}, $n ranks" yes "$program" "${launch[@]}" \
-        env SKEIN_PMPI=off SKEIN_REPORT=1 LD_PRELOAD="$build/lib/$lib${yield:+:$yield}" "$programs/$program-abi" "$@"
+    check "$lib: $program${*:+ $*}${SKEIN_ALLREDUCE:+ $SKEIN_ALLREDUCE}, $n ranks" "${served:-yes}" "$program" \
+        "${launch[@]}" env SKEIN_PMPI=off SKEIN_REPORT=1 LD_PRELOAD="$build/lib/$lib${yield:+:$yield}" "$programs/$program-abi" "$@"
 }
 
 for n in 2 5; do preload $n libskein-abi.so forms; done
 for n in 2 3 5; do preload $n libskein-abi.so random "$seed" 40; done
 preload 4 libskein-abi.so neighbors "$seed" 3
+for algorithm in ring doubling; do SKEIN_ALLREDUCE=$algorithm preload 4 libskein-abi.so low; done
+preload 2 libskein-abi.so threads "$seed" 20
+for what in truncation intercomm; do served=any preload 2 libskein-abi.so errors $what; done
 preload 3 libskein.so random "$seed" 20
 
 launch 2

@@ -6,6 +6,7 @@
 
 #include "mpi/state/dtype.h"
 #include "mpi/state/topo.h"
+#include "mpi/transport/mpi_wire.h"
 
 /* Which sides of the call have data at this rank. */
 typedef struct sk_args_sides {
@@ -237,10 +238,18 @@ int sk_mpi_call_copy_own(const sk_mpi_call *m)
             nr = to->size ? own.to.len / to->size : 0;
     if (ns > INT_MAX || nr > INT_MAX)
         return MPI_ERR_COUNT;
+    sk_mpi_shape s = {(char *)m->send + own.from.off, (int)ns, m->handles[own.from.type], false};
+    sk_mpi_shape r = {(char *)m->recv + own.to.off, (int)nr, m->handles[own.to.type], false};
     int tag = (int)((unsigned)atomic_fetch_add(&sk_proc.self_tag, 1) % sk_proc.tags);
-    return sk_host.Sendrecv((char *)m->send + own.from.off, (int)ns, m->handles[own.from.type], 0,
-                            tag, (char *)m->recv + own.to.off, (int)nr, m->handles[own.to.type], 0,
-                            tag, sk_proc.self, MPI_STATUS_IGNORE);
+    int rc = sk_mpi_shape_readable(&s);
+    if (rc == MPI_SUCCESS)
+        rc = sk_mpi_shape_readable(&r);
+    if (rc == MPI_SUCCESS)
+        rc = sk_host.Sendrecv(s.at, s.count, s.type, 0, tag, r.at, r.count, r.type, 0, tag,
+                              sk_proc.self, MPI_STATUS_IGNORE);
+    sk_mpi_shape_drop(&s);
+    sk_mpi_shape_drop(&r);
+    return rc;
 }
 
 /* False: the host refuses the call. */

@@ -37,16 +37,6 @@ static sk_status keep_error(sk_mpi_wire *w, int rc)
     return SK_WIRE;
 }
 
-/* A part as MPI wants it: count x type. Contiguous parts are sent as bytes, so they can be cut
- * anywhere. A count beyond int becomes one element of a type made for it. An empty part is sent as
- * no bytes: MPICH 4.0.2 divides by the size of a type, so the host never sees a type of size zero. */
-typedef struct sk_mpi_shape {
-    void *at;
-    int count;
-    MPI_Datatype type;
-    bool made;
-} sk_mpi_shape;
-
 static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, sk_mpi_shape *s)
 {
     enum { CHUNK = 1 << 30 };
@@ -70,7 +60,7 @@ static int big_shape(int64_t n, MPI_Datatype of, int64_t extent, sk_mpi_shape *s
     return rc;
 }
 
-static void drop_shape(sk_mpi_shape *s)
+void sk_mpi_shape_drop(sk_mpi_shape *s)
 {
     if (s->made)
         sk_host.Type_free(&s->type);
@@ -84,9 +74,14 @@ static int move_shape(sk_mpi_shape *s, void *base)
     int rc = sk_host.Type_create_hindexed(1, &s->count, &by, s->type, &moved.type);
     if (rc != MPI_SUCCESS)
         return rc;
-    drop_shape(s);
+    sk_mpi_shape_drop(s);
     *s = moved;
     return sk_host.Type_commit(&s->type);
+}
+
+int sk_mpi_shape_readable(sk_mpi_shape *s)
+{
+    return SK_HOST_MISREADS(s->at) ? move_shape(s, MPI_BOTTOM) : MPI_SUCCESS;
 }
 
 static int shape_of(const sk_mpi_wire *w, sk_part p, sk_mpi_shape *s)
@@ -98,9 +93,7 @@ static int shape_of(const sk_mpi_wire *w, sk_part p, sk_mpi_shape *s)
     *s = (sk_mpi_shape){p.at, (int)n, of, false};
     if (n > INT_MAX)
         rc = big_shape(n, of, t->contig ? 1 : t->extent, s);
-    if (SK_HOST_MISREADS(p.at) && rc == MPI_SUCCESS)
-        rc = move_shape(s, MPI_BOTTOM);
-    return rc;
+    return rc == MPI_SUCCESS ? sk_mpi_shape_readable(s) : rc;
 }
 
 /* What this rank passes on is wrong. An empty message tells the receiver so. */
@@ -129,7 +122,7 @@ static sk_status wire_send(sk_wire *base, sk_part from, int peer)
                               &w->reqs[w->nreqs]));
     if (rc == MPI_SUCCESS)
         w->nreqs++;
-    drop_shape(&s);
+    sk_mpi_shape_drop(&s);
     return keep_error(w, rc);
 }
 
@@ -161,7 +154,7 @@ static sk_status wire_recv(sk_wire *base, sk_part to, int peer, int64_t *got)
         w->nreqs++;
     else
         free(target->bytes);
-    drop_shape(&s);
+    sk_mpi_shape_drop(&s);
     return keep_error(w, rc);
 }
 
@@ -274,8 +267,8 @@ static sk_status wire_exchange(sk_wire *base, sk_part from, int to_peer, sk_part
         rc = SK_OWN(&w->hint, w->tag, 2,
                     sk_host.Sendrecv(s.at, s.count, s.type, to_peer, w->tag, r.at, r.count, r.type,
                                      from_peer, w->tag, w->comm, status));
-    drop_shape(&s);
-    drop_shape(&r);
+    sk_mpi_shape_drop(&s);
+    sk_mpi_shape_drop(&r);
     keep_error(w, rc);
     if (w->exact && rc == MPI_SUCCESS && from_peer >= 0)
         received(w, &(sk_recv_target){.expect = to.len}, &got);
@@ -306,7 +299,7 @@ static int pack_chunk(void *at, int count, MPI_Datatype type, char *bytes, int s
     if (rc == MPI_SUCCESS)
         rc = unpack ? sk_host.Unpack(bytes, size, &pos, s.at, s.count, s.type, sk_proc.self)
                     : sk_host.Pack(s.at, s.count, s.type, bytes, size, &pos, sk_proc.self);
-    drop_shape(&s);
+    sk_mpi_shape_drop(&s);
     return rc;
 }
 
@@ -344,12 +337,41 @@ SK_HOT static sk_status wire_copy(sk_wire *base, sk_part from, sk_part to)
     return copy_derived(w, from, to);
 }
 
+static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout);
+
+/* The host would take one of the addresses for another thing: it reduces copies. They are aligned as
+ * the parts are. */
+static sk_status reduce_copies(sk_mpi_wire *w, sk_part in, sk_part inout)
+{
+    enum { ALIGN = 64 };
+    const sk_type *t = &w->types[in.type];
+    uintptr_t first = (uintptr_t)inout.at + (uintptr_t)t->true_lb, skip = first % ALIGN;
+    size_t span = (size_t)((in.len / t->size - 1) * t->extent + t->true_extent);
+    size_t bytes = (skip + span + ALIGN - 1) / ALIGN * ALIGN;
+    char *memory = aligned_alloc(ALIGN, 2 * bytes);
+    if (!memory)
+        return keep_error(w, MPI_ERR_NO_MEM);
+    sk_part a = {memory + skip - t->true_lb, in.len, in.type};
+    sk_part b = {memory + bytes + skip - t->true_lb, in.len, in.type};
+    sk_status st = w->base.ops->copy(&w->base, in, a);
+    if (st == SK_OK)
+        st = w->base.ops->copy(&w->base, inout, b);
+    if (st == SK_OK)
+        st = wire_reduce(&w->base, a, b);
+    if (st == SK_OK)
+        st = w->base.ops->copy(&w->base, b, inout);
+    free(memory);
+    return st;
+}
+
 static sk_status wire_reduce(sk_wire *base, sk_part in, sk_part inout)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     const sk_type *t = &w->types[in.type];
     if (!in.len)
         return SK_OK; /* also: the type may have size zero */
+    if (SK_HOST_MISREADS(in.at) || SK_HOST_MISREADS(inout.at))
+        return reduce_copies(w, in, inout);
     int64_t n = in.len / t->size;
     if (w->kernel) {
         const void *both[2] = {in.at, inout.at};

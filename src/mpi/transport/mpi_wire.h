@@ -46,6 +46,19 @@ typedef struct sk_mpi_wire {
     bool contig;        /* all types are */
 } sk_mpi_wire;
 
+/* A part as MPI wants it: count x type. Contiguous parts are sent as bytes, so they can be cut
+ * anywhere. A count beyond int becomes one element of a type made for it. An empty part is sent as
+ * no bytes: MPICH 4.0.2 divides by the size of a type, so the host never sees a type of size zero. */
+typedef struct sk_mpi_shape {
+    void *at;
+    int count;
+    MPI_Datatype type;
+    bool made;
+} sk_mpi_shape;
+
+int sk_mpi_shape_readable(sk_mpi_shape *s); /* where the host would misread the address */
+void sk_mpi_shape_drop(sk_mpi_shape *s);
+
 extern const sk_wire_ops sk_mpi_wire_ops;
 
 /* Must messages of this plan have the lengths that their receivers expect? */
