@@ -204,7 +204,8 @@ for mpi in ${*:-usage openmpi mpich}; do
     fi
     measured "bench_${mpi}_measures_skein" $mpi 3 --collective barrier,allreduce --bytes 8,1K
     measured "bench_${mpi}_measures_every_collective" $mpi $((3 * all)) --bytes 1K --form all
-    measured "bench_${mpi}_measures_fresh_communicators" $mpi $((3 * all)) --bytes 1K --form all --cold
+    measured "bench_${mpi}_measures_fresh_communicators" $mpi 9 --bytes 1K --form all --cold \
+        --collective bcast,alltoallv,scan
     # But for those that need several nodes.
     algos=$("$skein" info | awk '/^  allgather$/ { on = 1; next } /^  [a-z]/ { on = 0 }
         on && !/^    leaders / { n++ } END { print n }')

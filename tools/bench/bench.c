@@ -101,7 +101,7 @@ static void take_line(void *ctx, char *text)
 /* Returns 0, or 1 when the run failed. The other jobs still run. */
 static int run_job(bench_run *b, const sk_job *j)
 {
-    int expected = b->done + sk_job_points(j, &b->o);
+    int expected = b->done + sk_job_points(j);
     sk_strlist command =
         sk_job_command(b->arena, &b->o, j, b->launcher[j->mpi], b->program[j->mpi], b->budget);
     b->job = j;
@@ -171,7 +171,7 @@ static int measure(bench_run *b, const sk_job *jobs)
 {
     int status = 0, n = 0;
     for (const sk_job *j = jobs; j; j = j->next, n++)
-        b->npoints += sk_job_points(j, &b->o);
+        b->npoints += sk_job_points(j);
     b->budget = b->o.seconds > 0 ? (double)b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
     b->results = sk_arena_need(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,

@@ -20,12 +20,13 @@ typedef struct job_list {
     sk_job *first, **end;
 } job_list;
 
-static sk_job *append(job_list *l, sk_flavour mpi, int nranks)
+static sk_job *append(job_list *l, const sk_bench_options *o, sk_flavour mpi, int nranks)
 {
     sk_job *j = sk_arena_need(l->arena, sizeof *j);
     *j = (sk_job){.mpi = mpi,
                   .form = l->form,
                   .nranks = nranks,
+                  .bytes = o->bytes,
                   .graph = l->graph,
                   .host_name = SK_HOST_AUTO};
     *l->end = j;
@@ -101,7 +102,7 @@ static void add_all_algorithms(job_list *l, const sk_bench_options *o, sk_flavou
             if (!fits(l->arena, algo, o, nranks))
                 continue;
             if (!j)
-                j = append(l, mpi, nranks);
+                j = append(l, o, mpi, nranks);
             add_coll(j, o->colls[k], algo);
         }
     }
@@ -115,7 +116,7 @@ static void add_chosen(job_list *l, const sk_bench_options *o, sk_flavour mpi, i
         if (o->algorithm && !fits(l->arena, algo, o, nranks))
             continue;
         if (!j)
-            j = append(l, mpi, nranks);
+            j = append(l, o, mpi, nranks);
         add_coll(j, o->colls[k], algo);
     }
 }
@@ -135,7 +136,7 @@ static void add_against(job_list *l, const sk_bench_options *o, sk_flavour mpi, 
         for (int i = 0; i < names.n; i++) {
             if (!want[i] || !sk_host_runs(names.v[i], nranks))
                 continue;
-            sk_job *j = append(l, mpi, nranks);
+            sk_job *j = append(l, o, mpi, nranks);
             add_coll(j, coll, algo);
             j->host = i + 1;
             j->host_name = names.v[i];
@@ -163,6 +164,27 @@ static void add_ranks(job_list *l, const sk_bench_options *o, sk_flavour mpi, in
         add_against(l, o, mpi, nranks);
 }
 
+/* Only the first communicators of a process have memory that was never used, so with --cold every
+ * point has a process of its own. */
+static sk_job *split(sk_arena *a, const sk_job *jobs)
+{
+    sk_job *first = NULL, **end = &first;
+    for (const sk_job *j = jobs; j; j = j->next)
+        for (int k = 0; k < j->ncolls; k++)
+            for (int i = 0; i < (j->colls[k] == SK_BARRIER ? 1 : j->bytes.n); i++) {
+                sk_job *one = sk_arena_need(a, sizeof *one);
+                *one = *j;
+                one->colls[0] = j->colls[k];
+                one->algos[0] = j->algos[k];
+                one->ncolls = one->bytes.n = 1;
+                one->bytes.v[0] = j->bytes.v[i];
+                one->next = NULL;
+                *end = one;
+                end = &one->next;
+            }
+    return first;
+}
+
 sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
 {
     job_list l = {.arena = a};
@@ -178,23 +200,23 @@ sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
                 add_ranks(&l, o, (sk_flavour)f, nranks);
             }
         }
-    return l.first;
+    return o->conditions.phase == SK_COLD ? split(a, l.first) : l.first;
 }
 
-int sk_job_points(const sk_job *j, const sk_bench_options *o)
+int sk_job_points(const sk_job *j)
 {
     int n = 0;
     for (int k = 0; k < j->ncolls; k++)
-        n += j->colls[k] == SK_BARRIER ? 1 : o->bytes.n;
+        n += j->colls[k] == SK_BARRIER ? 1 : j->bytes.n;
     return n;
 }
 
 /* The sizes as an argument of the measuring program. */
-static const char *bytes_list(sk_arena *a, const sk_bench_options *o)
+static const char *bytes_list(sk_arena *a, const sk_job *j)
 {
     const char *text = "";
-    for (int i = 0; i < o->bytes.n; i++)
-        text = sk_format(a, "%s%s%lld", text, i ? "," : "", (long long)o->bytes.v[i]);
+    for (int i = 0; i < j->bytes.n; i++)
+        text = sk_format(a, "%s%s%lld", text, i ? "," : "", (long long)j->bytes.v[i]);
     return text;
 }
 
@@ -246,7 +268,7 @@ sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *
                                 "--gap",        sk_format(a, "%d", o->conditions.gap_us),
                                 "--buffers",    sk_buffer_names[o->conditions.buffers],
                                 "--collective", colls,
-                                "--bytes",      bytes_list(a, o),
+                                "--bytes",      bytes_list(a, j),
                                 "--rounds",     sk_format(a, "%d", (int)o->rounds),
                                 "--warmup",     sk_format(a, "%d", WARMUP),
                                 "--budget",     sk_format(a, "%.6f", budget)};

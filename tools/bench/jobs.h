@@ -17,6 +17,7 @@ typedef struct sk_job {
     sk_coll colls[SK_NCOLLS];
     const sk_algo *algos[SK_NCOLLS]; /* forced for colls[i]; NULL: as Skein chooses */
     int ncolls;
+    sk_numbers bytes;
     int host;              /* number of the host's algorithm, 0: as the host chooses */
     const char *host_name; /* SK_HOST_AUTO when host is 0 */
     struct sk_job *next;
@@ -29,7 +30,7 @@ sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi);
 bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
 
 /* The number of points that the job measures. */
-int sk_job_points(const sk_job *j, const sk_bench_options *o);
+int sk_job_points(const sk_job *j);
 
 /* The call of rank 0 at a point of a global collective. */
 sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);

@@ -177,7 +177,7 @@ static void sample(sk_case *c, const sk_sampler *s, bool host, int n, double alo
         us[0] = net(time_us(first_calls, c, s, host, 2) / 2, alone);
         us[1] = net(time_us(calls, c, s, host, n - 2) / (n - 2), alone);
         sk_case_unbind(c, host);
-        sk_case_free_comm(c->comm[host], host);
+        s->used->comm[host][s->used->n[host]++] = c->comm[host];
         break;
     case SK_LIFE:
         us[0] = time_us(life, c, s, host, 0);
@@ -192,6 +192,13 @@ static void sample(sk_case *c, const sk_sampler *s, bool host, int n, double alo
         us[1] = net(time_us(calls, c, s, host, n) / n, alone);
         break;
     }
+}
+
+void sk_sample_free(sk_comm_list *used)
+{
+    for (int side = 0; side < SK_SIDES; side++)
+        while (used->n[side] > 0)
+            sk_case_free_comm(used->comm[side][--used->n[side]], side == SK_HOST);
 }
 
 /* Which part of the shorter one, of call and computation, went on during the other. */

@@ -9,9 +9,18 @@
 enum { SK_SKEIN, SK_HOST, SK_SIDES };
 enum { SK_MAX_SINGLES = 25, SK_MAX_SAMPLES = 25 };
 
+enum { SK_MAX_COLD = 12 }; /* fewer than a node has memory for */
+
+typedef struct sk_comm_list {
+    MPI_Comm comm[SK_SIDES][SK_MAX_COLD];
+    int n[SK_SIDES];
+} sk_comm_list;
+
 typedef struct sk_sampler {
     sk_conditions conditions;
     double gap_us; /* computation before each call, or during it */
+    sk_comm_list
+        *used; /* cold: the communicators of all samples, so that none gets what another left */
     const sk_clock *clock;
     const sk_start *start;
     const sk_work *work;
@@ -34,6 +43,9 @@ void sk_sample_round(sk_case *c, const sk_sampler *s, sk_round_plan plan, int nu
 
 /* The single calls alone. */
 void sk_sample_singles(sk_case *c, const sk_sampler *s, int n, int number, double us[SK_SIDES]);
+
+/* Frees the communicators of all samples. */
+void sk_sample_free(sk_comm_list *used);
 
 /* The makespan of a call that does nothing. */
 double sk_sample_empty(const sk_sampler *s);
