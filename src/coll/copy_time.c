@@ -27,6 +27,11 @@ sk_copy_costs sk_copy_costs_of(const sk_call *c)
     };
 }
 
+double sk_copy_waits(const sk_copy_costs *x, double bytes, double chunk)
+{
+    return (double)(int64_t)((bytes + chunk - 1) / chunk) * x->call;
+}
+
 double sk_copy_time(const sk_copy_costs *x, double busiest, double all)
 {
     return busiest > all / x->cores ? busiest : all / x->cores;

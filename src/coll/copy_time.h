@@ -5,6 +5,9 @@
  * time; where ranks share cores these add up: it takes the longer of the busiest rank's time and of
  * the time of all, divided by the cores. A slot is filled while the one before is emptied.
  *
+ * A rank that waits for another one loses about as much as by a call of the kernel: once for each chunk
+ * through slots, twice by single copy, before it reads and until all have read.
+ *
  * Where ranks share cores, a share 1/cores of all pairs of ranks is on one core, and what one of them
  * has written or read is in its cache for the other. Memory that is read in place has been written
  * since the last call by half of the programs, and by the other half it has not: the price of a byte
@@ -28,6 +31,9 @@ typedef struct sk_copy_costs {
 } sk_copy_costs;
 
 sk_copy_costs sk_copy_costs_of(const sk_call *c);
+
+/* What waiting costs that goes with moving so many bytes in chunks. */
+double sk_copy_waits(const sk_copy_costs *x, double bytes, double chunk);
 
 /* When all ranks are done. */
 double sk_copy_time(const sk_copy_costs *x, double busiest, double all);

@@ -11,6 +11,7 @@
 #include "bench/options.h"
 #include "bench/results.h"
 #include "commands.h"
+#include "copy_prices.h"
 #include "select/select.h"
 
 enum { DEFAULT_MS = 700 };
@@ -26,6 +27,7 @@ typedef struct bench_run {
     int nresults, npoints, done;
     const sk_job *job; /* the running one */
     sk_busy busy;
+    sk_copy_prices prices; /* of copies on this machine, for all jobs */
     bool wrong;
 } bench_run;
 
@@ -47,6 +49,10 @@ static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool 
     sk_choice choice;
     sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
     sk_machine *m = sk_job_machine(&c);
+    if (m) {
+        m->copy = b->prices;
+        m->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    }
     sk_select_choose(b->select, &c, &choice);
     sk_machine_free(m);
     return choice.algo ? choice.algo->name : "host";
@@ -197,6 +203,9 @@ static int prepare_and_measure(bench_run *b)
         fprintf(stderr, "skein bench: %s\n", err);
         return 2;
     }
+    char prices[160];
+    if (sk_tool_copy_prices(b->select, &b->prices)) /* all jobs choose alike */
+        setenv("SKEIN_COPY", sk_copy_prices_text(&b->prices, prices, sizeof prices), 1);
     if (!find_mpis(b, mpi))
         return 1;
     const sk_job *jobs = sk_jobs_new(b->arena, &b->o, mpi);

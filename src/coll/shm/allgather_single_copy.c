@@ -36,8 +36,10 @@ static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
     sk_blocks all = {.c = c, .side = SK_RECV};
-    double n = (double)sk_blocks_bytes(&all, 0, c->nranks), p = c->nranks;
-    double slots = n * (x.in + x.all_out), single = n * x.all_read + p * p * x.call;
+    double n = (double)sk_blocks_bytes(&all, 0, c->nranks), p = c->nranks,
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
+    double slots = n * (x.in + x.all_out) + p * (p - 1) * sk_copy_waits(&x, n / p, chunk),
+           single = n * x.all_read + p * (2 * p - 1) * x.call;
     return (sk_ways){.slots = sk_copy_time(&x, slots / p, slots),
                      .single = sk_copy_time(&x, single / p, single)};
 }

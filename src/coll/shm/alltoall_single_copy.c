@@ -34,8 +34,10 @@ static int64_t scratch(const sk_call *c)
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double p = c->nranks, n = (p - 1) * (double)sk_call_bytes(c);
-    double slots = n * (x.in + x.out), single = n * x.read + p * x.call;
+    double p = c->nranks, n = (p - 1) * (double)sk_call_bytes(c),
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
+    double slots = n * (x.in + x.out) + sk_copy_waits(&x, n, chunk),
+           single = n * x.read + (2 * p - 1) * x.call;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, single, p * single)};
 }

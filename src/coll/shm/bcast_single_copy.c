@@ -33,12 +33,14 @@ static int64_t scratch(const sk_call *c)
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
+    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+           waits = sk_copy_waits(&x, n, chunk), others = c->nranks - 1;
     double first = n < chunk ? n : chunk, slow = x.in > x.out ? x.in : x.out,
            fast = x.in + x.out - slow;
-    return (sk_ways){
-        .slots = sk_copy_time(&x, n * slow + first * fast, n * (x.in + x.all_out)),
-        .single = sk_copy_time(&x, n * x.read + 2 * x.call, n * x.all_read + c->nranks * x.call)};
+    return (sk_ways){.slots = sk_copy_time(&x, n * slow + first * fast + waits,
+                                           n * (x.in + x.all_out) + others * waits),
+                     .single = sk_copy_time(&x, n * x.read + 3 * x.call,
+                                            n * x.all_read + (2 * others + 1) * x.call)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

@@ -38,10 +38,11 @@ static sk_ways ways(const sk_call *c)
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
-           single = n * x.read + p * x.call;
-    return (sk_ways){
-        .slots = sk_copy_time(&x, n * x.out + (b < chunk ? b : chunk) * x.in, n * (x.in + x.out)),
-        .single = sk_copy_time(&x, single, single + (p - 1) * x.call)};
+           waits = (p - 1) * sk_copy_waits(&x, b, chunk),
+           single = n * x.read + (2 * p - 1) * x.call;
+    return (sk_ways){.slots = sk_copy_time(&x, n * x.out + (b < chunk ? b : chunk) * x.in + waits,
+                                           n * (x.in + x.out) + waits),
+                     .single = sk_copy_time(&x, single, single + (p - 1) * x.call)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

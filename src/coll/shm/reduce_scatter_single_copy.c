@@ -50,8 +50,10 @@ static int64_t scratch(const sk_call *c)
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p;
-    double slots = n * x.in + (n - part) * x.out, single = sk_read_fold_time(&x, c, part) + x.call;
+    double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p,
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
+    double slots = n * x.in + (n - part) * x.out + sk_copy_waits(&x, n, chunk),
+           single = sk_read_fold_time(&x, c, part) + 2 * x.call;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, single, p * single)};
 }

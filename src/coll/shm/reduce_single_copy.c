@@ -1,18 +1,37 @@
 /* reduce_single_copy.c: every rank reads a part of all vectors where they lie and reduces it, and the
- * root reads the parts of the result.
- * cost      2 copies of a byte at most, one of an operand and one of the result
+ * root reads the parts of the result. Of two ranks the root alone reads and reduces.
+ * cost      1 copy of a part of the operands and 1 of the result; two ranks: 1 of an operand
  * good for  long vectors, one node, operations of the standard; keeps the order of ranks
- * epochs    2
- * steps     about 2p for each chunk of a part
+ * epochs    2; two ranks: 1
+ * steps     about 2p for each chunk
  * scratch   2 chunks, and a part of the vector */
 #include "coll/claim.h"
 #include "coll/phase/read_fold.h"
 #include "coll/phase/reduce.h"
 
-static void build(sk_sched *s, const sk_call *c)
+/* Does the root do all of it? Between two ranks parts would move as many bytes, and wait once more.
+ * More ranks are faster by parts: the root would read each vector alone. */
+static bool by_root(const sk_call *c)
 {
-    if (sk_call_bytes(c) == 0)
-        return;
+    return c->nranks == 2;
+}
+
+static sk_elem_range all_at_root(const sk_call *c, int rank)
+{
+    return (sk_elem_range){.hi = rank == c->root ? sk_call_elems(c) : 0};
+}
+
+static void build_by_root(sk_sched *s, const sk_call *c)
+{
+    int epoch = sk_epoch(s, SK_READ_FOLD_SLOT, true);
+    sk_read_fold_export(s, c, epoch, all_at_root(c, c->rank));
+    sk_read_fold(s, c, epoch, all_at_root, sk_recv_elems(c, 0, sk_call_elems(c)));
+    if (c->rank != c->root)
+        sk_intra_quiesce(s, epoch);
+}
+
+static void build_by_parts(sk_sched *s, const sk_call *c)
+{
     bool root = c->rank == c->root;
     sk_elem_range mine = sk_elems_part(c, c->rank);
     int64_t n = mine.hi - mine.lo;
@@ -35,6 +54,12 @@ static void build(sk_sched *s, const sk_call *c)
     }
 }
 
+static void build(sk_sched *s, const sk_call *c)
+{
+    if (sk_call_bytes(c) > 0)
+        (by_root(c) ? build_by_root : build_by_parts)(s, c);
+}
+
 static int64_t scratch(const sk_call *c)
 {
     sk_elem_range most = sk_elems_part(c, 0);
@@ -45,21 +70,24 @@ static int64_t scratch(const sk_call *c)
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p;
-    double slots = n * x.in + (n - part) * x.out + part * x.in, taken = (n - part) * x.out,
-           single = sk_read_fold_time(&x, c, part) + 2 * x.call,
-           read = (n - part) * x.read_fresh + (p - 1) * x.call;
+    double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p,
+           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
+    double each = sk_read_fold_time(&x, c, by_root(c) ? n : part) + 2 * x.call,
+           read = by_root(c) ? 0 : (n - part) * x.read_fresh + p * x.call;
+    double slots = (n + part) * x.in + (n - part) * x.out + 2 * sk_copy_waits(&x, n, chunk),
+           taken = (n - part) * x.out;
     return (sk_ways){.slots = sk_copy_time(&x, slots + taken, p * slots + taken),
-                     .single = sk_copy_time(&x, single + read, p * single + read)};
+                     .single = by_root(c) ? each : sk_copy_time(&x, each + read, p * each + read)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    sk_claim_moves(c, 2, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED);
+    bool alone = by_root(k->call);
+    sk_claim_moves(c, alone ? 1 : 2, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED, SK_UNCLAIMED);
     c->scratch = SK_UNCLAIMED;
     sk_elem_range mine = sk_elems_part(k->call, (int)k->root);
     int64_t size = k->call->types[k->call->send.type].size;
-    c->all_take_bytes = (k->p - 1) * k->n + k->n - (mine.hi - mine.lo) * size;
+    c->all_take_bytes = (k->p - 1) * k->n + (alone ? 0 : k->n - (mine.hi - mine.lo) * size);
 }
 
 const sk_algo sk_reduce_single_copy = {

@@ -111,10 +111,15 @@ static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, n = (double)sk_call_bytes(c),
+           epoch = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK),
            chunk = (double)chunk_of(c) * n / (double)sk_call_elems(c);
-    double slots = n * (x.in + x.out + x.copy) + n * (p - 1) / p * x.out;
+    double slots =
+        n * (x.in + x.out + x.copy) + n * (p - 1) / p * x.out + 2 * sk_copy_waits(&x, n, epoch);
     chunk = chunk < n ? chunk : n;
-    double a_chunk = chunk * (x.read_fresh + 2 * x.copy) + x.call, all = n / chunk * a_chunk;
+    bool direct = p == 2; /* there is no prefix but the first rank's vector */
+    double byte =
+               (direct ? x.read : x.read_fresh) + (direct && c->coll == SK_EXSCAN ? 0 : 2 * x.copy),
+           a_chunk = chunk * byte + 2 * x.call, all = n / chunk * a_chunk;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, all + (p - 2) * a_chunk, (p - 1) * all) + x.call};
 }
