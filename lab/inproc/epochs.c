@@ -120,8 +120,9 @@ void *sk_inproc_slot(sk_wire *base, uint32_t buf, int owner)
     return sk_inproc_slot_at(w->world->epochs, n, sk_buf_epoch(buf), local_rank);
 }
 
-void sk_inproc_post(sk_wire *base, uint32_t epoch)
+sk_status sk_inproc_post(sk_wire *base, uint32_t epoch, bool block)
 {
+    (void)block;
     sk_inproc_rank *w = (sk_inproc_rank *)base;
     unsigned char *posted = &w->node->posted[epoch * (size_t)w->node->n + (size_t)w->local_rank];
     sk_inproc_next_round(w);
@@ -131,6 +132,7 @@ void sk_inproc_post(sk_wire *base, uint32_t epoch)
     if (w->world->hooks.post)
         w->world->hooks.post(w->world->hooks.ctx, w->rank, epoch);
     wake_local_ranks(w);
+    return SK_OK;
 }
 
 static void see(sk_inproc_rank *w, uint32_t epoch, int local_rank)

@@ -118,7 +118,7 @@ void sk_inproc_end_epochs(sk_inproc *l, sk_run *runs);
 
 sk_status sk_inproc_open(sk_wire *w, uint32_t epoch, bool block);
 void *sk_inproc_slot(sk_wire *w, uint32_t buf, int owner);
-void sk_inproc_post(sk_wire *w, uint32_t epoch);
+sk_status sk_inproc_post(sk_wire *w, uint32_t epoch, bool block);
 void sk_inproc_export(sk_wire *w, sk_part what, void *handle);
 sk_status sk_inproc_await(sk_wire *w, uint32_t epoch, int lo, int hi, bool block);
 sk_status sk_inproc_await_rank(sk_wire *w, uint32_t epoch, int rank, bool block);

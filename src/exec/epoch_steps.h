@@ -144,8 +144,7 @@ SK_EPOCH_STEP sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const s
     case SK_STEP_OPEN:
         return ops->open(r->wire, st->packet, block);
     case SK_STEP_POST:
-        ops->post(r->wire, st->packet);
-        return SK_OK;
+        return ops->post(r->wire, st->packet, block);
     case SK_STEP_TAKE:
         return sk_epoch_take(r, ops, st, block);
     case SK_STEP_FOLD:
@@ -170,17 +169,24 @@ SK_EPOCH_STEP void sk_epoch_release(sk_run *r, const sk_wire_ops *ops, uint32_t 
         ops->release(r->wire, r->released = epochs);
 }
 
-/* All steps of a straight schedule, one after the other: they are stored in an order that the rounds
- * allow. First release the epochs that this rank has no step in: local ranks may wait for that. */
-SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops)
+/* The steps of a straight schedule, one after the other, from where the last call stopped: they are
+ * stored in an order that the rounds allow. First release the epochs that this rank has no step in:
+ * local ranks may wait for that. SK_AGAIN: never when `block` is set. */
+SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops, bool block)
 {
     const struct sk_sched_view *v = r->sched;
     sk_epoch_release(r, ops, v->rounds[0].released);
-    for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++) {
+    for (const sk_step *st = v->steps + r->step, *end = v->steps + v->nsteps; st < end; st++) {
         sk_status got;
-        SK_WAIT_UNTIL(SK_WAIT_SPIN, (got = sk_epoch_step(r, ops, st, true)) != SK_AGAIN, (void)0);
+        SK_WAIT_UNTIL(SK_WAIT_SPIN, (got = sk_epoch_step(r, ops, st, block)) != SK_AGAIN || !block,
+                      (void)0);
+        if (!block && got == SK_AGAIN) {
+            r->step = (uint32_t)(st - v->steps);
+            return SK_AGAIN;
+        }
         sk_run_note(r, got);
     }
+    r->step = v->nsteps;
     r->round = v->nrounds;
     sk_epoch_release(r, ops, v->nepochs);
     return r->status;

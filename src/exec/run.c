@@ -136,12 +136,16 @@ static void post_intra(sk_run *r, const sk_step *st)
         sk_run_note(r, intra->recv(r->wire, sk_run_part(r, r->wire->ops, &st->b, true), st->peer));
 }
 
-static void finish_intra(sk_run *r)
+/* False: they are not over, never when `block` is set. */
+static bool finish_intra(sk_run *r, bool block)
 {
     const sk_intra_ops *intra = r->wire->intra;
+    sk_status st = intra && intra->finish ? intra->finish(r->wire, block) : SK_OK;
+    if (st == SK_AGAIN)
+        return false;
     r->intra = false;
-    if (intra && intra->finish)
-        sk_run_note(r, intra->finish(r->wire));
+    sk_run_note(r, st);
+    return true;
 }
 
 FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
@@ -299,8 +303,8 @@ static sk_status round_with_epochs(sk_run *r, const sk_round *rd, bool block)
     }
     if (rd->nwait && wait_steps(r, sk_round_end(rd) - rd->nwait, rd->nwait, block) == SK_AGAIN)
         return SK_AGAIN;
-    if (r->intra)
-        finish_intra(r);
+    if (r->intra && !finish_intra(r, block))
+        return SK_AGAIN;
     if (rd->nrecv + rd->nsend && !finish_transfers(r, block))
         return SK_AGAIN;
     end_round(r, rd);
@@ -322,6 +326,8 @@ static sk_status run_with_epochs(sk_run *r, bool block)
 
 sk_status sk_run_poll(sk_run *r)
 {
+    if (r->sched->straight)
+        return sk_epoch_straight(r, r->wire->ops, false);
     if (r->sched->nepochs)
         return run_with_epochs(r, false);
     while (r->round < r->sched->nrounds) {
@@ -353,11 +359,10 @@ sk_status sk_run_post(sk_run *r)
 
 sk_status sk_run_wait(sk_run *r)
 {
-    if (r->sched->nepochs) {
-        if (!r->sched->straight || r->round || r->step)
-            return run_with_epochs(r, true);
-        return sk_epoch_straight(r, r->wire->ops);
-    }
+    if (r->sched->straight)
+        return sk_epoch_straight(r, r->wire->ops, true);
+    if (r->sched->nepochs)
+        return run_with_epochs(r, true);
     while (r->round < r->sched->nrounds) {
         const sk_round *rd = &r->sched->rounds[r->round];
         if (r->posted || !try_exchange(r, rd, false)) {

@@ -14,7 +14,8 @@ typedef struct sk_run {
     int64_t *packet_used; /* bytes of each packet; NULL: the schedule has no packets */
     int64_t *packet_got;  /* bytes that are being received, later the offset of the last search */
     uint32_t round;
-    uint32_t step;     /* of the heads, or of the waiting steps, of a round with epochs */
+    uint32_t step; /* of the heads, or of the waiting steps, of a round with epochs; of a straight
+                    * schedule */
     uint32_t released; /* epochs below this one are released */
     bool posted;       /* the transfers of the round are started */
     bool intra;        /* some of them go through shared memory */

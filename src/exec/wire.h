@@ -41,7 +41,7 @@ typedef struct sk_wire_ops {
      *
      *   open        wait until the slots of the epoch may be written
      *   slot        the address of a slot of an open or posted epoch; owner -1: my own slot
-     *   post        let the local ranks read my slot
+     *   post        let the local ranks read my slot; opens it if nothing was written
      *   export      write to `handle`, SK_EXPORT_BYTES bytes in my slot, where `what` lies
      *   await       wait until local ranks lo .. hi-1 have posted; hi -1: all
      *   await_rank  wait until one rank has posted
@@ -52,7 +52,7 @@ typedef struct sk_wire_ops {
      *   release     this rank is done with the epochs below this one */
     sk_status (*open)(sk_wire *w, uint32_t epoch, bool block);
     void *(*slot)(sk_wire *w, uint32_t buf, int owner);
-    void (*post)(sk_wire *w, uint32_t epoch);
+    sk_status (*post)(sk_wire *w, uint32_t epoch, bool block);
     void (*export)(sk_wire *w, sk_part what, void *handle);
     sk_status (*await)(sk_wire *w, uint32_t epoch, int lo, int hi, bool block);
     sk_status (*await_rank)(sk_wire *w, uint32_t epoch, int rank, bool block);
@@ -67,7 +67,7 @@ typedef struct sk_wire_ops {
 typedef struct sk_intra_ops {
     sk_status (*send)(sk_wire *w, sk_part from, int peer);
     sk_status (*recv)(sk_wire *w, sk_part to, int peer);
-    sk_status (*finish)(sk_wire *w); /* waits; NULL: `finish` of sk_wire_ops ends these too */
+    sk_status (*finish)(sk_wire *w, bool block); /* as above; NULL: `finish` of sk_wire_ops ends these */
 } sk_intra_ops;
 
 struct sk_wire {

@@ -98,6 +98,9 @@ struct sk_shm {
  * the epoch before `now`. */
 void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now);
 
+/* Have all other local ranks released this many epochs? */
+bool sk_shm_released_by_all(sk_shm *shm, uint64_t epochs);
+
 /* Find the slots of an epoch that are too large for its lines. */
 SK_HOT void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
                               int64_t slot_bytes);
@@ -207,6 +210,18 @@ static inline void sk_shm_open(sk_shm *shm, uint32_t epoch)
         sk_shm_await_slot(shm, after, mark);
 }
 
+/* Would sk_shm_open not wait? */
+static inline bool sk_shm_may_open(sk_shm *shm, uint32_t epoch)
+{
+    const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    if (e->open)
+        return true;
+    uint64_t after = shm->user[0][e->line];
+    if (e->ring && shm->user[e->ring][e->slot] > after)
+        after = shm->user[e->ring][e->slot];
+    return shm->known >= after || sk_shm_released_by_all(shm, after);
+}
+
 /* The slot of a local rank; of local rank n: the common slot. */
 static inline void *sk_shm_slot(sk_shm *shm, uint32_t epoch, int local_rank)
 {
@@ -262,6 +277,18 @@ static inline bool sk_shm_await_range(sk_shm *shm, uint32_t epoch, int lo, int h
     return !differ;
 }
 
+/* Would sk_shm_await_range not wait? */
+static inline bool sk_shm_has_range(sk_shm *shm, uint32_t epoch, int lo, int hi)
+{
+    const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
+    if (hi - lo == shm->n && e->kind == SK_SHM_BY_ALL && sk_shm_cores_shared(shm))
+        return sk_flag_reached(sk_shm_arrived(shm, e), e->arrived);
+    for (int i = lo; i < hi; i++)
+        if (!sk_flag_reached(&e->lines[i].flag, shm->first + epoch + 1))
+            return false;
+    return true;
+}
+
 /* Where cores are shared: was this rank the last to post? Then it computes the common slot and
  * announces it; the others await the result. */
 static inline bool sk_shm_was_last(sk_shm *shm, uint32_t epoch)
@@ -278,6 +305,12 @@ static inline void sk_shm_announce(sk_shm *shm, uint32_t epoch)
 static inline void sk_shm_await_result(sk_shm *shm, uint32_t epoch)
 {
     sk_shm_reach(shm, &sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1);
+}
+
+/* Would sk_shm_await_result not wait? */
+static inline bool sk_shm_has_result(sk_shm *shm, uint32_t epoch)
+{
+    return sk_flag_reached(&sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1);
 }
 
 /* This rank is done with the epochs below this one. Epochs that it did not use need not have been

@@ -308,6 +308,14 @@ static bool move_some(sk_fifos *x, const sk_waiting *waiting)
     return moved;
 }
 
+bool sk_fifos_move(sk_fifos *x, const sk_waiting *waiting)
+{
+    while (x->nbusy > 0 && move_some(x, waiting))
+        ;
+    ring_all(x, waiting);
+    return x->nbusy == 0;
+}
+
 /* Does this rank wait for one peer only, which copies for others too, or for a peer that reads a
  * long message? Then the peer needs the core more. */
 static bool peer_needs_core(const sk_fifos *x)

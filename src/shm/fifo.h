@@ -37,6 +37,9 @@ void sk_fifos_enable_cma(sk_fifos *x, int64_t from);
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len);
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len);
 
+/* Move all messages as far as it goes without waiting. True: all are at their end. */
+bool sk_fifos_move(sk_fifos *x, const sk_waiting *waiting);
+
 /* Wait for the end of all messages. False: a message had another length than its receive. */
 bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting);
 

@@ -197,6 +197,11 @@ static void await_released(sk_shm *shm, uint64_t epochs)
         sk_flag_wait(flag, epochs, &shm->waiting);
 }
 
+bool sk_shm_released_by_all(sk_shm *shm, uint64_t epochs)
+{
+    return shm->known >= epochs || !slowest(shm, epochs);
+}
+
 /* A rank that has run ahead until no slot was free would wait again in each following epoch, for the
  * slowest rank to release one more. So it waits once, until half of the slots are free. With few
  * slots it does not: the wait would be long for little gain, and ranks may fill an epoch before they
@@ -233,6 +238,11 @@ void sk_shm_quiesce(sk_shm *shm, uint32_t epoch)
     await_released(shm, shm->first + epoch + 1);
 }
 
+bool sk_shm_is_quiet(sk_shm *shm, uint32_t epoch)
+{
+    return sk_shm_released_by_all(shm, shm->first + epoch + 1);
+}
+
 /* ---- messages ---- */
 
 void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len)
@@ -243,6 +253,11 @@ void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len)
 void sk_shm_recv(sk_shm *shm, int local_rank, void *to, int64_t len)
 {
     sk_fifos_recv(shm->fifos, local_rank, to, len);
+}
+
+bool sk_shm_move(sk_shm *shm)
+{
+    return sk_fifos_move(shm->fifos, &shm->waiting);
 }
 
 bool sk_shm_finish(sk_shm *shm)

@@ -17,8 +17,8 @@
  *
  * If memory is short the rings of the largest slots are left out.
  *
- * All functions here wait until they can do their work. The operations in an epoch are in epochs.h,
- * to be inlined. */
+ * The functions here wait until they can do their work, unless they answer whether they would. The
+ * operations in an epoch are in epochs.h, to be inlined. */
 #ifndef SK_SHM_H
 #define SK_SHM_H
 
@@ -56,12 +56,14 @@ int64_t sk_shm_slot_bytes(const sk_shm *shm); /* of the largest slot */
 
 /* Wait until all local ranks have released this epoch of the collective under way. */
 void sk_shm_quiesce(sk_shm *shm, uint32_t epoch);
+bool sk_shm_is_quiet(sk_shm *shm, uint32_t epoch); /* it would not wait */
 
 /* Messages between local ranks, apart from all epochs (see fifo.h). Start any number, at most one to
  * and one from each local rank, then wait for the end of all. False: a message had another length
  * than its receive. */
 void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len);
 void sk_shm_recv(sk_shm *shm, int local_rank, void *to, int64_t len);
+bool sk_shm_move(sk_shm *shm); /* as far as it goes without waiting; true: sk_shm_finish would not wait */
 bool sk_shm_finish(sk_shm *shm);
 
 #endif

@@ -410,6 +410,7 @@ static void posting_twice_is_an_error(void **state)
     sk_step steps[] = {twice.steps[0], twice.steps[1], twice.steps[1]};
     sk_round round = {.nhead = 3};
     twice.steps = steps;
+    twice.nsteps = 3;
     twice.rounds = &round;
     for (int r = 0; r < RANKS; r++)
         sk_run_init(&w->run[r], w->s[r], sk_inproc_wire(w->l, r, unit_types), NULL, NULL, NULL,

@@ -85,9 +85,11 @@ static void *do_slot(sk_wire *w, uint32_t buf, int owner)
     return (buf & SK_BUF_MASK) == SK_COMMON ? n->common : owner < 0 ? n->slot : n->theirs;
 }
 
-static void do_post(sk_wire *w, uint32_t epoch)
+static sk_status do_post(sk_wire *w, uint32_t epoch, bool block)
 {
+    (void)block;
     note(w, "post", (int)epoch);
+    return SK_OK;
 }
 
 static void do_export(sk_wire *w, sk_part what, void *place)
@@ -184,8 +186,9 @@ static sk_status intra_recv(sk_wire *w, sk_part to, int peer)
     return SK_OK;
 }
 
-static sk_status intra_finish(sk_wire *w)
+static sk_status intra_finish(sk_wire *w, bool block)
 {
+    (void)block;
     note(w, "over", 0);
     return ((notes *)w)->bad;
 }
@@ -385,7 +388,7 @@ static void straight_schedules_may_be_run_without_asking_the_wire_for_its_functi
         sk_run r;
         sk_run_init(&r, s, &n.wire, NULL, NULL, NULL, NULL);
         if (way == 0)
-            assert_int_equal(sk_epoch_straight(&r, &ops), SK_OK);
+            assert_int_equal(sk_epoch_straight(&r, &ops, true), SK_OK);
         else if (way == 1)
             assert_int_equal(sk_run_wait(&r), SK_OK);
         else

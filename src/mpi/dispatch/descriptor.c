@@ -64,6 +64,7 @@ static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
         return MPI_ERR_NO_MEM;
     if (x->sched->straight) { /* without packets */
         sk_run run = {.sched = x->sched, .wire = &w->base, .buf = {send, recv, scratch}};
+        sk_mpi_wire_begin(w);
         return result_of(sk_shm_wire_straight(&run), w);
     }
     sk_run run;

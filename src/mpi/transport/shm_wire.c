@@ -1,5 +1,4 @@
-/* shm_wire.c: the steps of an epoch in the node's shared memory. Only blocking calls have epochs, so
- * all of this may wait. */
+/* shm_wire.c: the steps of an epoch in the node's shared memory. */
 #include "mpi/transport/shm_wire.h"
 
 #include <string.h>
@@ -52,8 +51,10 @@ INLINED static sk_shm *placed(sk_wire *base, uint32_t epoch)
 
 INLINED sk_status sk_shm_wire_open(sk_wire *base, uint32_t epoch, bool block)
 {
-    (void)block;
-    sk_shm_open(placed(base, epoch), epoch);
+    sk_shm *b = placed(base, epoch);
+    if (!block && !sk_shm_may_open(b, epoch))
+        return SK_AGAIN;
+    sk_shm_open(b, epoch);
     return SK_OK;
 }
 
@@ -67,23 +68,31 @@ INLINED void *sk_shm_wire_slot(sk_wire *base, uint32_t buf, int owner)
     return sk_shm_slot(placed(base, epoch), epoch, local_rank);
 }
 
-INLINED void sk_shm_wire_post(sk_wire *base, uint32_t epoch)
+INLINED sk_status sk_shm_wire_post(sk_wire *base, uint32_t epoch, bool block)
 {
-    sk_shm_post(placed(base, epoch), epoch);
+    sk_shm *b = placed(base, epoch);
+    if (!block && !sk_shm_may_open(b, epoch))
+        return SK_AGAIN;
+    sk_shm_post(b, epoch);
+    return SK_OK;
 }
 
 INLINED sk_status sk_shm_wire_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
 {
-    (void)block;
     sk_shm *b = placed(base, epoch);
-    return sk_shm_await_range(b, epoch, lo, hi < 0 ? sk_shm_nlocal(b) : hi) ? SK_OK : SK_TRUNCATE;
+    hi = hi < 0 ? sk_shm_nlocal(b) : hi;
+    if (!block && !sk_shm_has_range(b, epoch, lo, hi))
+        return SK_AGAIN;
+    return sk_shm_await_range(b, epoch, lo, hi) ? SK_OK : SK_TRUNCATE;
 }
 
 INLINED sk_status sk_shm_wire_await_rank(sk_wire *base, uint32_t epoch, int rank, bool block)
 {
-    (void)block;
     int local_rank = ((sk_mpi_wire *)base)->local_rank[rank];
-    return sk_shm_await(placed(base, epoch), epoch, local_rank) ? SK_OK : SK_TRUNCATE;
+    sk_shm *b = placed(base, epoch);
+    if (!block && !sk_shm_has_range(b, epoch, local_rank, local_rank + 1))
+        return SK_AGAIN;
+    return sk_shm_await(b, epoch, local_rank) ? SK_OK : SK_TRUNCATE;
 }
 
 /* ---- reductions ---- */
@@ -137,22 +146,22 @@ sk_status sk_shm_wire_fold(sk_wire *base, uint32_t epoch, int lo, int hi, sk_par
 
 sk_status sk_shm_wire_join(sk_wire *base, uint32_t epoch, sk_part slot, sk_part to, bool block)
 {
-    (void)block;
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     sk_shm *b = placed(base, epoch);
     int n = sk_shm_nlocal(b);
     if (!sk_shm_cores_shared(b)) {
-        if (!sk_shm_await_range(b, epoch, 0, n))
-            return SK_TRUNCATE;
-        return sk_shm_wire_fold(base, epoch, 0, n, slot, to);
+        sk_status st = sk_shm_wire_await(base, epoch, 0, n, block);
+        return st == SK_OK ? sk_shm_wire_fold(base, epoch, 0, n, slot, to) : st;
     }
     sk_part result = {in_slot(w, epoch, n, slot), to.len, to.type};
     sk_status st = SK_OK;
     if (sk_shm_was_last(b, epoch)) {
         st = sk_shm_wire_fold(base, epoch, 0, n, slot, result);
         sk_shm_announce(b, epoch);
-    } else
+    } else if (block || sk_shm_has_result(b, epoch))
         sk_shm_await_result(b, epoch);
+    else
+        return SK_AGAIN;
     return st ? st : base->ops->copy(base, result, to);
 }
 
@@ -180,8 +189,10 @@ sk_status sk_shm_wire_read(sk_wire *base, int rank, const void *handle, int64_t 
 
 sk_status sk_shm_wire_quiesce(sk_wire *base, uint32_t epoch, bool block)
 {
-    (void)block;
-    sk_shm_quiesce(((sk_mpi_wire *)base)->shm, epoch);
+    sk_shm *b = ((sk_mpi_wire *)base)->shm;
+    if (!block && !sk_shm_is_quiet(b, epoch))
+        return SK_AGAIN;
+    sk_shm_quiesce(b, epoch);
     return SK_OK;
 }
 
@@ -209,9 +220,12 @@ static sk_status intra_recv(sk_wire *base, sk_part to, int peer)
     return SK_OK;
 }
 
-static sk_status intra_finish(sk_wire *base)
+static sk_status intra_finish(sk_wire *base, bool block)
 {
-    return sk_shm_finish(((sk_mpi_wire *)base)->shm) ? SK_OK : SK_TRUNCATE;
+    sk_shm *b = ((sk_mpi_wire *)base)->shm;
+    if (!block && !sk_shm_move(b))
+        return SK_AGAIN;
+    return sk_shm_finish(b) ? SK_OK : SK_TRUNCATE;
 }
 
 /* ---- straight schedules ---- */
@@ -269,8 +283,12 @@ static const sk_wire_ops inlined = {
 
 sk_status sk_shm_wire_straight(sk_run *r)
 {
-    sk_mpi_wire_begin((sk_mpi_wire *)r->wire);
-    return sk_epoch_straight(r, &inlined);
+    return sk_epoch_straight(r, &inlined, true);
+}
+
+sk_status sk_shm_wire_straight_poll(sk_run *r)
+{
+    return sk_epoch_straight(r, &inlined, false);
 }
 
 static const sk_intra_ops intra_ops = {
