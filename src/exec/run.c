@@ -238,6 +238,8 @@ static void end_round(sk_run *r, const sk_round *rd)
 static inline bool finish_transfers(sk_run *r, bool block)
 {
     sk_status st;
+    if (r->blind)
+        return false;
     SK_WAIT_UNTIL(SK_WAIT_SPIN, (st = r->wire->ops->finish(r->wire, block)) != SK_AGAIN || !block,
                   (void)0);
     if (st == SK_AGAIN)
@@ -345,8 +347,12 @@ sk_status sk_run_poll(sk_run *r)
 
 sk_status sk_run_post(sk_run *r)
 {
-    if (r->sched->nepochs)
-        return sk_run_poll(r);
+    if (r->sched->nepochs) {
+        r->blind = true;
+        sk_status st = sk_run_poll(r);
+        r->blind = false;
+        return st;
+    }
     for (; r->round < r->sched->nrounds; end_round(r, &r->sched->rounds[r->round])) {
         const sk_round *rd = &r->sched->rounds[r->round];
         start_round(r, rd, false);

@@ -19,6 +19,7 @@ typedef struct sk_run {
     uint32_t released; /* epochs below this one are released */
     bool posted;       /* the transfers of the round are started */
     bool intra;        /* some of them go through shared memory */
+    bool blind;        /* the wire must not look for messages: sk_run_post */
     sk_status status;  /* the first error */
 } sk_run;
 

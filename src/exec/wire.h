@@ -67,7 +67,8 @@ typedef struct sk_wire_ops {
 typedef struct sk_intra_ops {
     sk_status (*send)(sk_wire *w, sk_part from, int peer);
     sk_status (*recv)(sk_wire *w, sk_part to, int peer);
-    sk_status (*finish)(sk_wire *w, bool block); /* as above; NULL: `finish` of sk_wire_ops ends these */
+    sk_status (*finish)(sk_wire *w,
+                        bool block); /* as above; NULL: `finish` of sk_wire_ops ends these */
 } sk_intra_ops;
 
 struct sk_wire {

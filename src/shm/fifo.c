@@ -121,6 +121,11 @@ void sk_fifos_enable_cma(sk_fifos *x, int64_t from)
     x->export_from = from;
 }
 
+void sk_fifos_enable_cma_like(sk_fifos *x, const sk_fifos *other)
+{
+    x->export_from = other->export_from;
+}
+
 void sk_fifos_free(sk_fifos *x)
 {
     free(x);

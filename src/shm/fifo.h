@@ -32,6 +32,7 @@ void sk_fifos_clear(void *mem, int n); /* zero what must be zero at first */
 
 /* All local ranks can read each other's memory, and do so for messages of `from` bytes or more. */
 void sk_fifos_enable_cma(sk_fifos *x, int64_t from);
+void sk_fifos_enable_cma_like(sk_fifos *x, const sk_fifos *other);
 
 /* Start a message; at most one to and one from each local rank at a time. */
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len);

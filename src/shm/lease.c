@@ -26,6 +26,8 @@ sk_leases *sk_leases_new(sk_node_memory *memory)
 
 static void lease_free(sk_lease *l)
 {
+    for (int i = 0; i < SK_SHM_LANES; i++)
+        sk_shm_free(l->lane[i]);
     sk_shm_free(l->shm);
     free(l);
 }
@@ -43,20 +45,41 @@ void sk_leases_free(sk_leases *p)
 }
 
 static sk_lease *lease_new(const sk_leases *p, sk_region r, const int *ranks, int n, int me,
-                           size_t bytes)
+                           sk_shm_size size)
 {
     sk_lease *l = malloc(sizeof *l + (size_t)n * sizeof *ranks);
     if (!l)
         return NULL;
-    *l = (sk_lease){.region = r, .fresh = true, .n = n};
+    *l = (sk_lease){.size = size, .region = r, .fresh = true, .n = n};
     memcpy(l->ranks, ranks, (size_t)n * sizeof *ranks);
-    l->shm = sk_shm_new(sk_node_memory_at(p->memory, r), bytes, n, me);
+    l->shm = sk_shm_new(sk_node_memory_at(p->memory, r), size.main, n, me);
     if (!l->shm) {
         free(l);
         return NULL;
     }
     sk_shm_borrow(l->shm);
     return l;
+}
+
+static char *lane_at(const sk_leases *p, sk_region r, sk_shm_size size, int lane)
+{
+    return (char *)sk_node_memory_at(p->memory, r) + size.main + (size_t)lane * size.lane;
+}
+
+sk_shm *sk_lease_lane(const sk_leases *p, sk_lease *l, int lane)
+{
+    if (!l->lane[lane])
+        l->lane[lane] = sk_shm_lane_new(l->shm, lane_at(p, l->region, l->size, lane), l->size.lane);
+    return l->lane[lane];
+}
+
+/* A region that has served others. */
+static void clear(const sk_leases *p, sk_region r, sk_shm_size size, int n)
+{
+    void *mem = sk_node_memory_at(p->memory, r);
+    sk_shm_clear(mem, size.main, n);
+    for (int i = 0; size.lane && i < SK_SHM_LANES; i++)
+        sk_shm_lane_clear(lane_at(p, r, size, i), size.lane, n);
 }
 
 /* ---- the list ---- */
@@ -102,6 +125,14 @@ static void release_all(sk_leases *p, sk_region r, int n, bool keep)
         sk_node_memory_release(p->memory, r, keep);
 }
 
+static bool all_left(const sk_lease *l)
+{
+    bool all = sk_shm_all_left(l->shm);
+    for (int i = 0; i < SK_SHM_LANES; i++)
+        all = all && (!l->lane[i] || sk_shm_all_left(l->lane[i]));
+    return all;
+}
+
 /* One of these ranks that all of them have left, in the same state. */
 static sk_lease *retake(sk_leases *p, const int *ranks, int n)
 {
@@ -112,7 +143,7 @@ static sk_lease *retake(sk_leases *p, const int *ranks, int n)
         if ((*at)->n != n || memcmp((*at)->ranks, ranks, (size_t)n * sizeof *ranks) != 0 ||
             !sk_node_memory_retake(p->memory, r, n))
             continue;
-        if (sk_shm_all_left((*at)->shm)) {
+        if (all_left(*at)) {
             found = unlink_at(p, at);
             break;
         }
@@ -122,17 +153,17 @@ static sk_lease *retake(sk_leases *p, const int *ranks, int n)
     return found;
 }
 
-sk_lease *sk_lease_take(sk_leases *p, const int *ranks, int n, size_t bytes)
+sk_lease *sk_lease_take(sk_leases *p, const int *ranks, int n, sk_shm_size size)
 {
     sk_lease *l = retake(p, ranks, n);
     if (l)
         return l;
-    sk_region r = sk_node_memory_take(p->memory, bytes, n);
+    sk_region r = sk_node_memory_take(p->memory, sk_shm_size_bytes(size), n);
     if (!r.at)
         return NULL;
     if (r.used)
-        sk_shm_clear(sk_node_memory_at(p->memory, r), bytes, n);
-    l = lease_new(p, r, ranks, n, 0, bytes);
+        clear(p, r, size, n);
+    l = lease_new(p, r, ranks, n, 0, size);
     if (!l)
         release_all(p, r, n, false);
     return l;
@@ -150,7 +181,8 @@ void sk_lease_cancel(sk_leases *p, sk_lease *l)
     release_all(p, r, n, keep);
 }
 
-sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, int me, size_t bytes)
+sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, int me,
+                          sk_shm_size size)
 {
     sk_lease *found = NULL;
     pthread_mutex_lock(&p->lock);
@@ -160,7 +192,7 @@ sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, in
             break;
         }
     pthread_mutex_unlock(&p->lock);
-    return found ? found : lease_new(p, r, ranks, n, me, bytes);
+    return found ? found : lease_new(p, r, ranks, n, me, size);
 }
 
 /* It is in the list before the leader can take it again. */
@@ -168,6 +200,9 @@ void sk_lease_end(sk_leases *p, sk_lease *l, bool keep)
 {
     sk_region r = l->region;
     sk_shm_leave(l->shm);
+    for (int i = 0; i < SK_SHM_LANES; i++)
+        if (l->lane[i])
+            sk_shm_leave(l->lane[i]);
     if (keep)
         keep_lease(p, l);
     else

@@ -11,6 +11,8 @@ typedef struct sk_leases sk_leases; /* those that this process keeps */
 
 typedef struct sk_lease {
     sk_shm *shm;
+    sk_shm *lane[SK_SHM_LANES]; /* NULL: not used yet */
+    sk_shm_size size;
     sk_region region;
     struct sk_lease *next; /* in the list of those that are kept */
     bool fresh;            /* it served nobody before */
@@ -22,12 +24,16 @@ sk_leases *sk_leases_new(sk_node_memory *memory); /* NULL: out of memory */
 void sk_leases_free(sk_leases *p);
 
 /* By the leader, local rank 0 of n, for all of them: one that is kept, or else a new one. NULL: no space.
- * `bytes`: see sk_shm_bytes. Before the others have seen it it can be cancelled. */
-sk_lease *sk_lease_take(sk_leases *p, const int *ranks, int n, size_t bytes);
+ * Before the others have seen it it can be cancelled. */
+sk_lease *sk_lease_take(sk_leases *p, const int *ranks, int n, sk_shm_size size);
 void sk_lease_cancel(sk_leases *p, sk_lease *l);
 
 /* By the others: the lease of a region that the leader published. NULL: out of memory. */
-sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, int me, size_t bytes);
+sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, int me,
+                          sk_shm_size size);
+
+/* A lane, made when first asked for. NULL: out of memory. */
+sk_shm *sk_lease_lane(const sk_leases *p, sk_lease *l, int lane);
 
 /* `keep`: all its collectives ended well. Takes one short lock: the host may call it. */
 void sk_lease_end(sk_leases *p, sk_lease *l, bool keep);

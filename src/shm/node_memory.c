@@ -60,8 +60,7 @@ static size_t head_bytes(int n)
 size_t sk_node_memory_bytes(int n, int64_t cap)
 {
     enum { LARGE = 16 };
-    int64_t slot_bytes;
-    size_t one = sk_shm_bytes(n, cap, &slot_bytes);
+    size_t one = sk_shm_size_bytes(sk_shm_size_of(n, cap));
     return one ? head_bytes(n) + LARGE * whole_pages(one) : 0;
 }
 

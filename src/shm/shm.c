@@ -16,16 +16,25 @@ enum { PAGE = 4096 };
  * `hot` slots serve epochs that all local ranks come to together. They are few, so they are reused
  * soon and stay in the cache. Of these, epochs in which each rank reads several long slots use only
  * the first `hottest`. `cold` slots serve ranks that run ahead. All numbers are powers of two. */
-static const struct {
+typedef struct ring_shape {
     int64_t slot, step;
     int hot, hottest, cold;
-} rings[SK_SHM_NRINGS] = {
+} ring_shape;
+
+static const ring_shape main_rings[SK_SHM_NRINGS] = {
     {SK_SHM_INLINE, SK_SHM_LINE, SK_SHM_HOT_LINES, SK_SHM_HOT_LINES, SK_SHM_AHEAD},
     {256, 256, SK_SHM_HOT_LINES, SK_SHM_HOT_LINES, SK_SHM_AHEAD},
     {2048, 2048 + SK_SHM_LINE, 16, 16, 64},
     {16384, 16384 + 3 * SK_SHM_LINE, 8, 4, 64},
     {131072, 131072 + 5 * SK_SHM_LINE, 4, 2, 8},
     {524288, 524288 + 7 * SK_SHM_LINE, 2, 2, 2},
+};
+
+/* A lane serves one collective after the other, so nobody runs far ahead. */
+static const ring_shape lane_rings[SK_SHM_NRINGS] = {
+    {SK_SHM_INLINE, SK_SHM_LINE, 16, 16, 64},    {256, 256, 16, 16, 64},
+    {2048, 2048 + SK_SHM_LINE, 4, 4, 16},        {16384, 16384 + 3 * SK_SHM_LINE, 4, 4, 16},
+    {131072, 131072 + 5 * SK_SHM_LINE, 4, 2, 4}, {524288, 524288 + 7 * SK_SHM_LINE, 2, 2, 2},
 };
 
 static size_t whole_pages(size_t bytes)
@@ -35,10 +44,9 @@ static size_t whole_pages(size_t bytes)
 
 /* The slots of one epoch lie together, rank after rank: a reader touches few pages, in rising
  * order. */
-static size_t ring_bytes(int n, int ring)
+static size_t ring_bytes(const ring_shape *ring, int n)
 {
-    return whole_pages((size_t)(n + 1) * (size_t)rings[ring].step *
-                       (size_t)(rings[ring].hot + rings[ring].cold));
+    return whole_pages((size_t)(n + 1) * (size_t)ring->step * (size_t)(ring->hot + ring->cold));
 }
 
 static size_t head_bytes(int n)
@@ -46,67 +54,91 @@ static size_t head_bytes(int n)
     return whole_pages(sizeof(sk_shm_head) + (size_t)n * sizeof(sk_shm_counter));
 }
 
-static size_t rings_bytes(int n, int nrings)
+static size_t rings_bytes(const ring_shape *rings, int n, int nrings)
 {
     size_t bytes = head_bytes(n);
     for (int i = 0; i < nrings; i++)
-        bytes += ring_bytes(n, i);
+        bytes += ring_bytes(&rings[i], n);
     return bytes;
 }
 
-static size_t bytes_of(int n, int nrings)
+static size_t bytes_of(const ring_shape *rings, int n, int nrings)
 {
-    return rings_bytes(n, nrings) + whole_pages(sk_fifos_bytes(n, rings[nrings - 1].slot));
+    return rings_bytes(rings, n, nrings) + whole_pages(sk_fifos_bytes(n, rings[nrings - 1].slot));
 }
 
-size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes)
+static size_t bytes_below(const ring_shape *rings, int n, int64_t cap, int64_t *slot_bytes)
 {
     for (int nrings = SK_SHM_NRINGS; nrings > 2; nrings--)
-        if (bytes_of(n, nrings) <= (size_t)(cap > 0 ? cap : 0)) {
+        if (bytes_of(rings, n, nrings) <= (size_t)(cap > 0 ? cap : 0)) {
             *slot_bytes = rings[nrings - 1].slot;
-            return bytes_of(n, nrings);
+            return bytes_of(rings, n, nrings);
         }
     *slot_bytes = 0;
     return 0;
 }
 
-static void init_ring(sk_shm_ring *r, int i, char *mem, int n)
+size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes)
 {
-    uint32_t hot = (uint32_t)rings[i].hot;
+    return bytes_below(main_rings, n, cap, slot_bytes);
+}
+
+sk_shm_size sk_shm_size_of(int n, int64_t cap)
+{
+    enum { LANE_SHARE = 16 }; /* of the memory, at most */
+    sk_shm_size s;
+    s.lane = bytes_below(lane_rings, n, cap / LANE_SHARE, &s.lane_slot_bytes);
+    s.main = bytes_below(main_rings, n, cap - (int64_t)(SK_SHM_LANES * s.lane), &s.slot_bytes);
+    return s.main ? s : (sk_shm_size){0};
+}
+
+static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
+{
+    uint32_t hot = (uint32_t)shape->hot;
     r->mem = mem;
-    r->slot_bytes = rings[i].slot;
-    r->stride = rings[i].step;
-    r->row = (n + 1) * rings[i].step;
+    r->slot_bytes = shape->slot;
+    r->stride = shape->step;
+    r->row = (n + 1) * shape->step;
     r->mask[SK_SHM_BY_ALL] = hot - 1;
-    r->mask[SK_SHM_TOGETHER] = (uint32_t)rings[i].hottest - 1;
+    r->mask[SK_SHM_TOGETHER] = (uint32_t)shape->hottest - 1;
     r->first[SK_SHM_RUN_AHEAD] = hot;
-    r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)rings[i].cold - 1;
+    r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)shape->cold - 1;
 }
 
 /* How many rings memory of this size has. */
-static int nrings_of(size_t bytes, int n)
+static int nrings_of(const ring_shape *rings, size_t bytes, int n)
 {
     int nrings = SK_SHM_NRINGS;
-    while (nrings > 2 && bytes_of(n, nrings) != bytes)
+    while (nrings > 2 && bytes_of(rings, n, nrings) != bytes)
         nrings--;
     return nrings;
 }
 
 /* Counters, the lines with the flags, and the fifos. What is in the larger slots does not matter. */
-void sk_shm_clear(void *mem, size_t bytes, int n)
+static void clear(const ring_shape *rings, void *mem, size_t bytes, int n)
 {
-    memset(mem, 0, head_bytes(n) + ring_bytes(n, 0));
-    sk_fifos_clear((char *)mem + rings_bytes(n, nrings_of(bytes, n)), n);
+    memset(mem, 0, head_bytes(n) + ring_bytes(&rings[0], n));
+    sk_fifos_clear((char *)mem + rings_bytes(rings, n, nrings_of(rings, bytes, n)), n);
 }
 
-sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
+void sk_shm_clear(void *mem, size_t bytes, int n)
 {
-    int nrings = nrings_of(bytes, n);
-    sk_shm *shm = bytes_of(n, nrings) == bytes ? calloc(1, sizeof *shm) : NULL;
+    clear(main_rings, mem, bytes, n);
+}
+
+void sk_shm_lane_clear(void *mem, size_t bytes, int n)
+{
+    clear(lane_rings, mem, bytes, n);
+}
+
+static sk_shm *new_shm(const ring_shape *rings, void *mem, size_t bytes, int n, int me)
+{
+    int nrings = nrings_of(rings, bytes, n);
+    sk_shm *shm = bytes_of(rings, n, nrings) == bytes ? calloc(1, sizeof *shm) : NULL;
     if (!shm)
         return NULL;
     char *at = mem;
-    shm->fifos = sk_fifos_new(at + rings_bytes(n, nrings), n, me, rings[nrings - 1].slot);
+    shm->fifos = sk_fifos_new(at + rings_bytes(rings, n, nrings), n, me, rings[nrings - 1].slot);
     if (!shm->fifos) {
         free(shm);
         return NULL;
@@ -119,9 +151,25 @@ sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
     shm->nrings = nrings;
     at += head_bytes(n);
     for (int i = 0; i < nrings; i++) {
-        init_ring(&shm->ring[i], i, at, n);
-        at += ring_bytes(n, i);
+        init_ring(&shm->ring[i], &rings[i], at, n);
+        at += ring_bytes(&rings[i], n);
     }
+    return shm;
+}
+
+sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me)
+{
+    return new_shm(main_rings, mem, bytes, n, me);
+}
+
+sk_shm *sk_shm_lane_new(sk_shm *beside, void *mem, size_t bytes)
+{
+    sk_shm *shm = new_shm(lane_rings, mem, bytes, beside->n, beside->me);
+    if (!shm)
+        return NULL;
+    shm->borrowed = true;
+    shm->waiting = beside->waiting;
+    sk_fifos_enable_cma_like(shm->fifos, beside->fifos);
     return shm;
 }
 
@@ -165,7 +213,7 @@ void sk_shm_free(sk_shm *shm)
 
 int64_t sk_shm_slot_bytes(const sk_shm *shm)
 {
-    return rings[shm->nrings - 1].slot;
+    return shm->ring[shm->nrings - 1].slot_bytes;
 }
 
 /* ---- epochs ---- */

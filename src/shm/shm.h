@@ -41,6 +41,27 @@ size_t sk_shm_bytes(int n, int64_t cap, int64_t *slot_bytes);
 sk_shm *sk_shm_new(void *mem, size_t bytes, int n, int me);
 void sk_shm_borrow(sk_shm *shm); /* the mapping is somebody else's: do not unmap it */
 
+/* A lane: memory of its own, with fewer slots, for a collective that outlives its call. It lies beside
+ * that of the blocking calls of the same ranks, waits in the same way, and does not own its mapping. */
+sk_shm *sk_shm_lane_new(sk_shm *beside, void *mem, size_t bytes);
+void sk_shm_lane_clear(void *mem, size_t bytes, int n);
+
+/* Collectives of a communicator that outlive their calls and use shared memory at the same time; others
+ * wait their turn. */
+enum { SK_SHM_LANES = 4 };
+
+/* The memory of a communicator's local ranks: for blocking calls, then the lanes. */
+typedef struct sk_shm_size {
+    size_t main, lane;                   /* bytes; 0: none */
+    int64_t slot_bytes, lane_slot_bytes; /* of the largest slot */
+} sk_shm_size;
+
+sk_shm_size sk_shm_size_of(int n, int64_t cap);
+static inline size_t sk_shm_size_bytes(sk_shm_size s)
+{
+    return s.main + SK_SHM_LANES * s.lane;
+}
+
 /* Make memory that has served n local ranks fit for others: zero what must be zero at first. */
 void sk_shm_clear(void *mem, size_t bytes, int n);
 
@@ -63,7 +84,8 @@ bool sk_shm_is_quiet(sk_shm *shm, uint32_t epoch); /* it would not wait */
  * than its receive. */
 void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len);
 void sk_shm_recv(sk_shm *shm, int local_rank, void *to, int64_t len);
-bool sk_shm_move(sk_shm *shm); /* as far as it goes without waiting; true: sk_shm_finish would not wait */
+bool sk_shm_move(
+    sk_shm *shm); /* as far as it goes without waiting; true: sk_shm_finish would not wait */
 bool sk_shm_finish(sk_shm *shm);
 
 #endif

@@ -28,11 +28,10 @@ static void give_way(void)
 /* What adopt.c does in a communicator of these local ranks, me being the index of this one. */
 static sk_lease *begin_life(local_rank *r, const int *ranks, int n, int me, int number)
 {
-    int64_t slot_bytes;
-    size_t bytes = sk_shm_bytes(n, CAP, &slot_bytes);
+    sk_shm_size size = sk_shm_size_of(n, CAP);
     sk_lease *l;
     if (me == 0) {
-        l = sk_lease_take(r->leases, ranks, n, bytes);
+        l = sk_lease_take(r->leases, ranks, n, size);
         if (!l)
             return NULL;
         sk_node_memory_publish(r->memory, number, l->region);
@@ -43,7 +42,7 @@ static sk_lease *begin_life(local_rank *r, const int *ranks, int n, int me, int 
         sk_region region;
         while (!sk_node_memory_attach(r->memory, ranks[0], number, &region))
             sched_yield();
-        l = sk_lease_attach(r->leases, region, ranks, n, me, bytes);
+        l = sk_lease_attach(r->leases, region, ranks, n, me, size);
     }
     if (l && l->fresh) {
         r->fresh++;
@@ -92,6 +91,8 @@ static void *live(void *arg)
             return NULL;
         }
         r->failures += use(l->shm, n, me, life);
+        if (life % 4 == 1) /* pages of a lane stay as they are, too */
+            r->failures += use(sk_lease_lane(r->leases, l, life / 4 % SK_SHM_LANES), n, me, life);
         sk_lease_end(r->leases, l, life % 20 != 19 || r->me != 2); /* one rank fails at times */
     }
     return NULL;
@@ -147,18 +148,17 @@ typedef struct both {
     sk_lease *of[PAIR];
 } both;
 
-static size_t pair_bytes(void)
+static sk_shm_size pair_size(void)
 {
-    int64_t slot_bytes;
-    return sk_shm_bytes(PAIR, CAP, &slot_bytes);
+    return sk_shm_size_of(PAIR, CAP);
 }
 
 static both begin_both(local_rank *r)
 {
     both l;
-    l.of[0] = sk_lease_take(r[0].leases, pair, PAIR, pair_bytes());
+    l.of[0] = sk_lease_take(r[0].leases, pair, PAIR, pair_size());
     assert_non_null(l.of[0]);
-    l.of[1] = sk_lease_attach(r[1].leases, l.of[0]->region, pair, PAIR, 1, pair_bytes());
+    l.of[1] = sk_lease_attach(r[1].leases, l.of[0]->region, pair, PAIR, 1, pair_size());
     assert_non_null(l.of[1]);
     assert_int_equal(l.of[0]->fresh, l.of[1]->fresh);
     return l;
@@ -194,7 +194,7 @@ static void what_is_cancelled_stays_kept(void **state)
     local_rank r[PAIR];
     ranks_new(r, PAIR);
     end_both(r, begin_both(r));
-    sk_lease *l = sk_lease_take(r[0].leases, pair, PAIR, pair_bytes());
+    sk_lease *l = sk_lease_take(r[0].leases, pair, PAIR, pair_size());
     assert_false(l->fresh);
     uint64_t stamp = l->region.stamp;
     sk_lease_cancel(r[0].leases, l);

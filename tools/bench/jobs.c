@@ -56,7 +56,7 @@ sk_machine *sk_job_machine(sk_call *c)
     sk_machine *m = NULL;
     sk_location *locations = calloc((size_t)c->nranks, sizeof *locations);
     if (locations && sk_machine_new(c->nranks, locations, 0, &m) == SK_OK) {
-        sk_shm_bytes(c->nranks, INT64_MAX, &c->slot_bytes);
+        c->slot_bytes = sk_shm_size_of(c->nranks, INT64_MAX).slot_bytes;
         c->machine = m;
         c->direct = c->builtin = true;
     }

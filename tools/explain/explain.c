@@ -519,7 +519,8 @@ static bool read_machine(explanation *x)
     if (x->assumed)
         sk_tool_copy_prices(x->select, &x->machine->copy);
     x->spec.machine = x->machine;
-    sk_shm_bytes(x->machine->max_per_node, sk_settings_int(set, SK_SET_SHM), &x->spec.slot_bytes);
+    x->spec.slot_bytes =
+        sk_shm_size_of(x->machine->max_per_node, sk_settings_int(set, SK_SET_SHM)).slot_bytes;
     return true;
 }
 

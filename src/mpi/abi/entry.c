@@ -8,12 +8,13 @@
 #include "skein.h"
 
 /* One entry point. `host` is the call to make when Skein does not serve it. */
-#define DEFINE(fn, COLL, form, params, args, request, host, is_wide, ...)                          \
+#define DEFINE(fn, COLL, how, params, args, request, host, is_wide, ...)                           \
     SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
         int rc;                                                                                    \
-        sk_args a = {.coll = SK_##COLL, .wide = (is_wide), .comm = comm, __VA_ARGS__};             \
-        return sk_dispatch(&a, form, request, &rc) ? rc : sk_count_over(host);                     \
+        sk_args a = {                                                                              \
+            .coll = SK_##COLL, .form = (how), .wide = (is_wide), .comm = comm, __VA_ARGS__};       \
+        return sk_dispatch(&a, how, request, &rc) ? rc : sk_count_over(host);                      \
     }
 
 #define COUNT  int

@@ -1,10 +1,12 @@
-/* wait.c: the calls that start, wait for, test and free requests. While none of Skein's collectives
- * is active they cost one branch. Otherwise they test, progress Skein's collectives, and test again.
- * The handles of started persistent collectives are replaced by the requests behind them. */
+/* wait.c: the calls that start, wait for, test and free requests. While the user holds none of Skein's
+ * collectives they cost one branch. Where all handles are Skein's, the host is not asked. Otherwise the
+ * handles of started collectives are replaced by generalized requests, and the calls test, progress
+ * Skein's collectives, and test again. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/dispatch/deferred.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/state/host.h"
 
@@ -20,13 +22,20 @@ typedef struct sk_swapped {
     sk_op *few_op[FEW];
 } sk_swapped;
 
+/* A collective that the user has started and not yet waited for; NULL: the handle is something else. */
+static sk_op *started(MPI_Request handle)
+{
+    sk_op *op = sk_op_of(handle);
+    return op && sk_op_state_of(op) != SK_OP_IDLE ? op : NULL;
+}
+
 /* False: out of memory. */
 static bool swap_in(sk_swapped *s, int n, MPI_Request *user)
 {
     s->n = n;
     s->user = s->work = user;
     s->op = NULL;
-    if (n <= 0 || !atomic_load_explicit(&sk_proc.persist_started, memory_order_relaxed))
+    if (n <= 0 || !atomic_load_explicit(&sk_proc.pending, memory_order_relaxed))
         return true;
     s->work = n <= FEW ? s->few_work : malloc(sizeof(MPI_Request) * (size_t)n);
     s->op = n <= FEW ? s->few_op : malloc(sizeof(sk_op *) * (size_t)n);
@@ -37,14 +46,29 @@ static bool swap_in(sk_swapped *s, int n, MPI_Request *user)
         return false;
     }
     for (int i = 0; i < n; i++) {
-        sk_op *op = sk_persist_find(user[i]);
-        s->op[i] = op && op->started ? op : NULL;
-        s->work[i] = s->op[i] ? op->work : user[i];
+        s->op[i] = started(user[i]);
+        s->work[i] = s->op[i] ? sk_op_work(s->op[i]) : user[i];
     }
     return true;
 }
 
-/* A persistent handle stays as it is; the request behind it shows whether it is complete. */
+/* The user has waited for the collective behind this handle. A persistent handle stays as it is. */
+static void take_away(sk_op *op, MPI_Request *handle)
+{
+    if (!op->persistent)
+        *handle = MPI_REQUEST_NULL;
+    sk_op_waited(op);
+}
+
+static void swap_end(const sk_swapped *s)
+{
+    if (s->op && s->work != s->few_work) {
+        free(s->work);
+        free(s->op);
+    }
+}
+
+/* The request behind a handle shows whether it is complete. */
 static void swap_out(sk_swapped *s)
 {
     if (!s->op)
@@ -53,12 +77,45 @@ static void swap_out(sk_swapped *s)
         if (!s->op[i])
             s->user[i] = s->work[i];
         else if (s->work[i] == MPI_REQUEST_NULL)
-            sk_persist_waited(s->op[i]);
+            take_away(s->op[i], &s->user[i]);
     }
-    if (s->work != s->few_work) {
-        free(s->work);
-        free(s->op);
-    }
+    swap_end(s);
+}
+
+/* ---- handles that are all Skein's ---- */
+
+/* Is this the handle of a started collective that the host knows nothing about? */
+static inline sk_op *only_ours(MPI_Request handle)
+{
+    sk_op *op = started(handle);
+    return op && !op->work_made ? op : NULL;
+}
+
+/* Is it over, and well? If it went wrong, the host is to say so. `once`: do not wait for it. */
+static bool ended_well(sk_op *op, bool once)
+{
+    if (!once)
+        sk_op_wait(op);
+    else if (sk_op_state_of(op) != SK_OP_OVER)
+        sk_progress();
+    return sk_op_state_of(op) == SK_OP_OVER && sk_op_well(op);
+}
+
+static bool went_wrong(const sk_op *op)
+{
+    return sk_op_state_of(op) == SK_OP_OVER && !sk_op_well(op);
+}
+
+/* All of the handles are Skein's, or none; at least one is. */
+static bool all_ours(int n, const MPI_Request *handles)
+{
+    int ours = 0, none = 0;
+    for (int i = 0; i < n && ours + none == i; i++)
+        if (handles[i] == MPI_REQUEST_NULL)
+            none++;
+        else if (only_ours(handles[i]))
+            ours++;
+    return ours > 0 && ours + none == n;
 }
 
 /* Repeat a host call until it sets `done`; call it only `once` to test. */
@@ -70,17 +127,65 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
 {
     sk_swapped s;
     int rc;
-    swap_in(&s, 1, request);
+    sk_op *op = only_ours(*request);
     *flag = 0;
+    if (op && ended_well(op, once)) {
+        sk_op_status(op, status);
+        take_away(op, request);
+        *flag = 1;
+        return MPI_SUCCESS;
+    }
+    if (op && !went_wrong(op)) {
+        sk_host_progress();
+        return MPI_SUCCESS;
+    }
+    swap_in(&s, 1, request);
     UNTIL(*flag, rc, sk_host.Test(s.work, flag, status), once)
     swap_out(&s);
     return rc;
+}
+
+/* Of one that is over; of none: the host knows what is empty. */
+static void empty_status(MPI_Status *status, const sk_op *op)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+    int flag;
+    if (op)
+        sk_op_status(op, status);
+    else
+        sk_host.Test(&none, &flag, status);
+}
+
+/* MPI_Waitall and MPI_Testall for handles that are all Skein's. False: one of them went wrong. */
+static bool all_of_ours(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bool once)
+{
+    bool ended = true, wrong = false;
+    for (int i = 0; i < n; i++) {
+        sk_op *op = requests[i] == MPI_REQUEST_NULL ? NULL : sk_op_of(requests[i]);
+        if (!op)
+            continue;
+        ended &= ended_well(op, once);
+        wrong |= went_wrong(op);
+    }
+    *flag = ended;
+    if (!ended && !wrong)
+        sk_host_progress();
+    for (int i = 0; ended && i < n; i++) {
+        sk_op *op = requests[i] == MPI_REQUEST_NULL ? NULL : sk_op_of(requests[i]);
+        if (statuses != MPI_STATUSES_IGNORE)
+            empty_status(&statuses[i], op);
+        if (op)
+            take_away(op, &requests[i]);
+    }
+    return !wrong;
 }
 
 static int all(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bool once)
 {
     sk_swapped s;
     int rc;
+    if (n > 0 && all_ours(n, requests) && all_of_ours(n, requests, flag, statuses, once))
+        return MPI_SUCCESS;
     if (!swap_in(&s, n, requests))
         return MPI_ERR_NO_MEM;
     *flag = 0;
@@ -119,92 +224,130 @@ static int some(int n, MPI_Request *requests, int *outcount, int *indices, MPI_S
 SK_ENTRY(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status))
 {
     int flag;
-    return sk_busy() ? single(request, &flag, status, false) : sk_host.Wait(request, status);
+    return sk_op_pending() ? single(request, &flag, status, false) : sk_host.Wait(request, status);
 }
 
 SK_ENTRY(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status))
 {
-    return sk_busy() ? single(request, flag, status, true) : sk_host.Test(request, flag, status);
+    return sk_op_pending() ? single(request, flag, status, true)
+                           : sk_host.Test(request, flag, status);
 }
 
 SK_ENTRY(MPI_Waitall, (int n, MPI_Request requests[], MPI_Status *statuses),
          (n, requests, statuses))
 {
     int flag;
-    return sk_busy() ? all(n, requests, &flag, statuses, false)
-                     : sk_host.Waitall(n, requests, statuses);
+    return sk_op_pending() ? all(n, requests, &flag, statuses, false)
+                           : sk_host.Waitall(n, requests, statuses);
 }
 
 SK_ENTRY(MPI_Testall, (int n, MPI_Request requests[], int *flag, MPI_Status *statuses),
          (n, requests, flag, statuses))
 {
-    return sk_busy() ? all(n, requests, flag, statuses, true)
-                     : sk_host.Testall(n, requests, flag, statuses);
+    return sk_op_pending() ? all(n, requests, flag, statuses, true)
+                           : sk_host.Testall(n, requests, flag, statuses);
 }
 
 SK_ENTRY(MPI_Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *status),
          (n, requests, index, status))
 {
     int flag;
-    return sk_busy() ? any(n, requests, index, &flag, status, false)
-                     : sk_host.Waitany(n, requests, index, status);
+    return sk_op_pending() ? any(n, requests, index, &flag, status, false)
+                           : sk_host.Waitany(n, requests, index, status);
 }
 
 SK_ENTRY(MPI_Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
          (n, requests, index, flag, status))
 {
-    return sk_busy() ? any(n, requests, index, flag, status, true)
-                     : sk_host.Testany(n, requests, index, flag, status);
+    return sk_op_pending() ? any(n, requests, index, flag, status, true)
+                           : sk_host.Testany(n, requests, index, flag, status);
 }
 
 SK_ENTRY(MPI_Waitsome,
          (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
          (n, requests, outcount, indices, statuses))
 {
-    return sk_busy() ? some(n, requests, outcount, indices, statuses, false)
-                     : sk_host.Waitsome(n, requests, outcount, indices, statuses);
+    return sk_op_pending() ? some(n, requests, outcount, indices, statuses, false)
+                           : sk_host.Waitsome(n, requests, outcount, indices, statuses);
 }
 
 SK_ENTRY(MPI_Testsome,
          (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
          (n, requests, outcount, indices, statuses))
 {
-    return sk_busy() ? some(n, requests, outcount, indices, statuses, true)
-                     : sk_host.Testsome(n, requests, outcount, indices, statuses);
+    return sk_op_pending() ? some(n, requests, outcount, indices, statuses, true)
+                           : sk_host.Testsome(n, requests, outcount, indices, statuses);
 }
 
 SK_ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
          (request, flag, status))
 {
-    if (!sk_busy())
-        return sk_host.Request_get_status(request, flag, status);
-    sk_progress();
-    sk_op *op = sk_persist_find(request);
-    return sk_host.Request_get_status(op && op->started ? op->work : request, flag, status);
+    sk_op *op = sk_op_pending() ? started(request) : NULL;
+    if (sk_busy())
+        sk_progress();
+    return sk_host.Request_get_status(op ? sk_op_work(op) : request, flag, status);
+}
+
+#if SK_HAVE_NEXT
+/* A call of the host that looks at requests and leaves them as they are. */
+#define LOOK(n, requests, call)                                                                    \
+    sk_swapped s;                                                                                  \
+    if (!swap_in(&s, n, (MPI_Request *)(uintptr_t)(requests)))                                     \
+        return MPI_ERR_NO_MEM;                                                                     \
+    sk_progress();                                                                                 \
+    int rc = call;                                                                                 \
+    swap_end(&s);                                                                                  \
+    return rc;
+
+SK_ENTRY(MPI_Request_get_status_any,
+         (int n, const MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+         (n, requests, index, flag, status)){
+    LOOK(n, requests, sk_host.Request_get_status_any(n, s.work, index, flag, status))}
+
+SK_ENTRY(MPI_Request_get_status_all,
+         (int n, const MPI_Request requests[], int *flag, MPI_Status *statuses),
+         (n, requests, flag, statuses)){
+    LOOK(n, requests, sk_host.Request_get_status_all(n, s.work, flag, statuses))}
+
+SK_ENTRY(MPI_Request_get_status_some,
+         (int n, const MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
+         (n, requests, outcount, indices, statuses)){
+    LOOK(n, requests, sk_host.Request_get_status_some(n, s.work, outcount, indices, statuses))}
+#endif
+
+SK_ENTRY(MPI_Cancel, (MPI_Request * request), (request))
+{
+    sk_op *op = sk_op_pending() ? started(*request) : NULL;
+    MPI_Request work = op ? sk_op_work(op) : *request;
+    return sk_host.Cancel(op ? &work : request);
+}
+
+/* ---- persistent collectives ---- */
+
+static inline sk_op *persistent(MPI_Request handle)
+{
+    sk_op *op =
+        atomic_load_explicit(&sk_proc.persistent, memory_order_relaxed) ? sk_op_of(handle) : NULL;
+    return op && op->persistent ? op : NULL;
 }
 
 static int start(sk_op *op)
 {
-    if (op->started)
+    if (sk_op_state_of(op) != SK_OP_IDLE)
         return sk_raise(op->comm, MPI_ERR_REQUEST);
-    atomic_fetch_add(&sk_proc.persist_started, 1);
-    int rc = sk_op_start(op);
-    if (rc != MPI_SUCCESS) {
-        atomic_fetch_sub(&sk_proc.persist_started, 1);
-        return sk_raise(op->comm, rc);
-    }
+    sk_op_start(op);
     return MPI_SUCCESS;
 }
 
 SK_ENTRY(MPI_Start, (MPI_Request * request), (request))
 {
-    sk_op *op = sk_persist_find(*request);
+    sk_op *op = persistent(*request);
     return op ? start(op) : sk_host.Start(request);
 }
 
 SK_ENTRY(MPI_Startall, (int n, MPI_Request requests[]), (n, requests))
 {
-    if (!atomic_load_explicit(&sk_proc.persist_known, memory_order_relaxed))
+    if (!atomic_load_explicit(&sk_proc.persistent, memory_order_relaxed))
         return sk_host.Startall(n, requests);
     for (int i = 0; i < n; i++) {
         int rc = SK_BODY(MPI_Start)(&requests[i]);
@@ -216,10 +359,12 @@ SK_ENTRY(MPI_Startall, (int n, MPI_Request requests[]), (n, requests))
 
 SK_ENTRY(MPI_Request_free, (MPI_Request * request), (request))
 {
-    sk_op *op = sk_persist_find(*request);
+    sk_op *op = persistent(*request);
+    if (!op && sk_op_pending())
+        op = started(*request);
     if (!op)
         return sk_host.Request_free(request);
-    sk_persist_free(op);
+    sk_op_user_frees(op);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }

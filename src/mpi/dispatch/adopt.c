@@ -35,7 +35,7 @@ typedef struct sk_local_part {
     const int *ranks; /* of this node, in the communicator */
     int *peers;       /* the same in MPI_COMM_WORLD */
     int n, me;
-    size_t bytes; /* of a region; 0: none is wanted */
+    sk_shm_size size; /* of a region; 0: none is wanted */
 } sk_local_part;
 
 #if SK_HAVE_SHM
@@ -45,19 +45,19 @@ typedef struct sk_local_part {
 static bool take_region(sk_comm *c, sk_local_part *l)
 {
     struct sk_world *w = sk_proc.world;
-    int64_t slot_bytes, cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
+    int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
     l->ranks = sk_machine_local_ranks(c->machine, c->rank, &l->n);
     l->me = c->machine->local_rank[c->rank];
     if (!w->memory || c->machine->max_per_node == 1)
         return false;
-    l->bytes = sk_shm_bytes(l->n, cap, &slot_bytes);
-    l->peers = l->bytes ? malloc((size_t)l->n * sizeof *l->peers) : NULL;
+    l->size = sk_shm_size_of(l->n, cap);
+    l->peers = l->size.main ? malloc((size_t)l->n * sizeof *l->peers) : NULL;
     if (!l->peers)
         return false;
     for (int i = 0; i < l->n; i++)
         l->peers[i] = sk_comm_peer(c, l->ranks[i]);
     if (l->me == 0)
-        c->lease = sk_lease_take(w->leases, l->peers, l->n, l->bytes);
+        c->lease = sk_lease_take(w->leases, l->peers, l->n, l->size);
     return l->me > 0 || c->lease;
 }
 
@@ -83,23 +83,9 @@ static void share_region(sk_comm *c, const sk_local_part *l)
     sk_region r;
     SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attach(w->memory, leader, c->number, &r),
                   sk_progress());
-    c->lease = sk_lease_attach(w->leases, r, l->peers, l->n, l->me, l->bytes);
+    c->lease = sk_lease_attach(w->leases, r, l->peers, l->n, l->me, l->size);
     if (!c->lease)
         sk_host.Abort(c->user, MPI_ERR_NO_MEM);
-}
-
-/* Not every MPI makes progress in a probe, but all do in a test of a pending request. There is one
- * such request, so one thread at a time tests it. */
-static void host_progress(void)
-{
-    int done;
-    if (!atomic_flag_test_and_set(&sk_proc.testing_never)) {
-        if (sk_proc.never == MPI_REQUEST_NULL)
-            sk_host.Irecv(NULL, 0, MPI_BYTE, 0, (int)sk_proc.tags, sk_proc.self, &sk_proc.never);
-        sk_host.Test(&sk_proc.never, &done, MPI_STATUS_IGNORE);
-        atomic_flag_clear(&sk_proc.testing_never);
-    }
-    sk_progress();
 }
 
 /* Sleeping ranks wake up from time to time to progress the host's messages. The interval grows with
@@ -118,11 +104,14 @@ static void use_region(sk_comm *c, const sk_local_part *l)
     int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
     c->shm = c->lease->shm;
     c->direct = w->cma;
-    sk_shm_bytes(c->machine->max_per_node, cap, &c->slot_capacity);
+    sk_shm_size most = sk_shm_size_of(c->machine->max_per_node, cap);
+    c->slot_capacity = most.slot_bytes;
+    c->lane_capacity = most.lane_slot_bytes;
     if (!c->lease->fresh)
         return;
     sk_shm_set_waiting(
-        c->shm, (sk_waiting){.mode = w->wait, .idle = host_progress, .nap_ns = nap_interval(l->n)});
+        c->shm,
+        (sk_waiting){.mode = w->wait, .idle = sk_host_progress, .nap_ns = nap_interval(l->n)});
     if (c->direct)
         sk_shm_enable_cma(c->shm, sk_copy_message_cutoff(&w->prices));
 }
@@ -259,5 +248,6 @@ bool sk_adopt_now(sk_comm *c, const sk_args *a)
 {
     bool tried = c->adopt_after != sk_proc.find_after;
     return ++c->calls > c->adopt_after ||
-           (!tried && (a->outlives || sk_coll_neighbor(a->coll) || sk_args_may_round(a)));
+           (!tried &&
+            (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || sk_args_may_round(a)));
 }

@@ -281,6 +281,11 @@ bool sk_args_may_round(const sk_args *a)
             d->class != SK_CLASS_LOGICAL);
 }
 
+static int64_t slot_capacity(sk_form form, const sk_comm *c)
+{
+    return form == SK_BLOCKING ? c->slot_capacity : form == SK_NONBLOCKING ? c->lane_capacity : 0;
+}
+
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
 {
     sk_root_side root_side = sk_args_root_side(a->coll);
@@ -303,7 +308,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
                           .in_place = in_place,
                           .ntypes = 1,
                           .machine = anywhere ? NULL : c->call_machine,
-                          .slot_bytes = a->outlives || anywhere ? 0 : c->slot_capacity,
+                          .slot_bytes = anywhere ? 0 : slot_capacity(a->form, c),
                           .direct = c->direct && !anywhere,
                           .leaders = sk_proc.leaders};
     out->kernel = NULL;

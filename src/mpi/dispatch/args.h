@@ -5,11 +5,13 @@
 #include "exec/kernel.h"
 #include "mpi/state/comm.h"
 
+typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
+
 typedef struct sk_args {
     sk_coll coll;
-    bool wide;     /* arrays hold MPI_Count and MPI_Aint, not int */
-    bool outlives; /* nonblocking or persistent: it uses no shared memory */
-    bool aints;    /* displacements are MPI_Aint in any case, in bytes */
+    sk_form form;
+    bool wide;  /* arrays hold MPI_Count and MPI_Aint, not int */
+    bool aints; /* displacements are MPI_Aint in any case, in bytes */
     int root;
     const void *sbuf;
     void *rbuf;

@@ -48,7 +48,7 @@ static void free_cache(struct sk_call_cache *r)
 static struct sk_call_entry **entry_of(const sk_args *a, struct sk_call_cache *r)
 {
     uint64_t h = ((uint64_t)a->scount + (uint64_t)a->rcount) * 0x9e3779b97f4a7c15u;
-    return &r->at[((unsigned)a->coll * 5 + (h >> 60)) % ENTRIES];
+    return &r->at[((unsigned)a->coll * 5 + (unsigned)a->form * 7 + (h >> 60)) % ENTRIES];
 }
 
 /* A plan depends on the buffers only in this: in place or not, null or not, and whether data is sent
@@ -132,8 +132,7 @@ static bool differs(const sk_args *x, const sk_args *y)
     return ((uint64_t)(x->scount ^ y->scount) | (uint64_t)(x->rcount ^ y->rcount) |
             ((uintptr_t)x->stype ^ (uintptr_t)y->stype) |
             ((uintptr_t)x->rtype ^ (uintptr_t)y->rtype) | ((uintptr_t)x->op ^ (uintptr_t)y->op) |
-            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) |
-            (uint64_t)(x->outlives ^ y->outlives)) != 0;
+            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) | (x->form ^ y->form)) != 0;
 }
 
 sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)

@@ -1,6 +1,6 @@
 /* dispatch.c: from the arguments of a call to a running schedule.
  *
- *   short way   a blocking call just like an earlier one: its descriptor is in the call cache
+ *   short way   a call just like an earlier one: its descriptor is in the call cache
  *   long way    count the call, adopt the communicator, run set-ups when needed, read the arguments, get
  *               a plan, then run it (blocking) or start it (nonblocking, persistent) */
 #include "mpi/dispatch/dispatch.h"
@@ -64,22 +64,13 @@ static int start(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
 {
     c->had_nonblocking = true;
     sk_host_hook_install();
-    sk_op *op = sk_op_new(c, call, mpi_op, plan);
+    sk_op *op = sk_op_new(c, call, mpi_op, plan, form);
     if (!op)
         return MPI_ERR_NO_MEM;
-    int rc;
-    if (form == SK_PERSISTENT) {
-        op->wire.tag = next_persist_tag(c);
-        rc = sk_persist_add(op);
-    } else {
-        op->wire.tag = sk_comm_tag(c);
-        rc = sk_op_start(op);
-    }
-    if (rc != MPI_SUCCESS) {
-        sk_op_free(op);
-        return rc;
-    }
-    *request = form == SK_PERSISTENT ? op->handle : op->work;
+    op->wire.tag = form == SK_PERSISTENT ? next_persist_tag(c) : sk_comm_tag(c);
+    if (form == SK_NONBLOCKING)
+        sk_op_start(op);
+    *request = op->handle;
     return MPI_SUCCESS;
 }
 
@@ -264,7 +255,6 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_
         return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.enabled[a->coll])
         return pass_to_host(a, form, c, SK_HOST_OFF);
-    a->outlives = form != SK_BLOCKING;
     if (!sk_comm_adopted(c)) {
         sk_host_reason why = adopt(a, form, c);
         if (why != SK_NHOST_REASONS)
@@ -308,11 +298,11 @@ static bool dispatch_call(sk_args *a, sk_form form, MPI_Request *request, int *r
         c = sk_comm_find(a->comm);
         if (!c)
             return to_host(a, c, SK_HOST_ARGS);
-    } else if (form == SK_BLOCKING && c->cache) {
+    } else if (form != SK_PERSISTENT && c->cache) {
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x) {
-            *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+            *rc = run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
             return true;
         }
     }
@@ -385,7 +375,6 @@ __attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form
         (sk_coll_neighbor(a->coll) && !sk_topo_get(c)))
         return dispatch_call(a, form, request, rc);
     sk_mpi_call call;
-    a->outlives = form != SK_BLOCKING;
     if (!sk_comm_adopted(c)) {
         sk_host_reason why = adopt(a, form, c);
         if (why != SK_NHOST_REASONS)

@@ -5,8 +5,6 @@
 #include "base/attr.h"
 #include "mpi/dispatch/args.h"
 
-typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
-
 /* True: the call is served and *rc is what it returns. False: call the host; the report has counted
  * the call already. */
 SK_HOT bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc);

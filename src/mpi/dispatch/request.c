@@ -4,28 +4,40 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "mpi/dispatch/deferred.h"
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
+#include "mpi/state/world.h"
+#include "mpi/transport/shm_wire.h"
 
-/* Freed by the user, still needed by an active collective. */
-typedef struct sk_deferred_free {
-    struct sk_deferred_free *next;
-    bool is_op;
-    MPI_Datatype type;
-    MPI_Op op;
-} sk_deferred_free;
+/* ---- the pool ---- */
 
-/* ---- one collective ---- */
-
-static void free_op(sk_op *op)
+/* One that nobody uses gives back what it holds. Its memory stays, unless it is large. Any thread may
+ * put one into the pool, also inside the host; they are taken under the process lock. */
+static void put_back(sk_op *op)
 {
+    enum { MOST_KEPT = 64 << 10 };
     sk_plan_release(op->plan);
     if (op->comm)
         sk_comm_release(op->comm);
-    sk_staging_free(op->staging);
+    if (op->staging)
+        sk_staging_free(op->staging);
     free(op->call);
-    free(op->memory);
-    free(op);
+    op->plan = NULL;
+    op->comm = NULL;
+    op->staging = NULL;
+    op->call = NULL;
+    if (op->memory_size > MOST_KEPT) {
+        free(op->memory);
+        op->memory = NULL;
+        op->memory_size = 0;
+    }
+    op->persistent = false;
+    atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
+    op->pool_next = atomic_load_explicit(&sk_proc.op_pool, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op->pool_next, op,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
 }
 
 static void hold(sk_op *op)
@@ -37,40 +49,118 @@ static void release(sk_op *op)
 {
     SK_ASSERT(atomic_load(&op->users) > 0);
     if (atomic_fetch_sub_explicit(&op->users, 1, memory_order_acq_rel) == 1)
-        free_op(op);
+        put_back(op);
 }
 
-/* Everything a run needs, in one block of memory. Takes over the caller's hold on the plan. */
-static bool set_plan(sk_op *op, const sk_comm *c, const sk_mpi_call *call, sk_plan *plan)
-{
-    const struct sk_sched_view *v = sk_sched_view(plan->sched);
-    size_t scratch = ((size_t)v->scratch + 63) & ~(size_t)63;
-    size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
-    size_t handles = v->ntypes * sizeof(MPI_Datatype);
-    size_t arrays = (sk_mpi_wire_bytes(v->max_transfers) + 63) & ~(size_t)63;
-    char *memory = aligned_alloc(64, (scratch + packets + arrays + handles + 63) & ~(size_t)63);
-    if (!memory)
-        return false;
-    op->memory = op->scratch = memory;
-    op->packets = memory + scratch;
-    MPI_Datatype *types = (MPI_Datatype *)(memory + scratch + packets + arrays);
-    memcpy(types, call->handles, handles);
-    op->ntypes = v->ntypes;
-    op->wire.types = v->types;
-    op->wire.handles = types;
-    op->wire.exact = sk_mpi_wire_exact(plan->algo->coll);
-    op->wire.hint = sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, op->wire.hint.call);
-    sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
-    op->plan = plan;
-    return true;
-}
-
-sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan)
+/* A new one, which other threads find by its handle from now on. The process lock is held. */
+static sk_op *make_op(void)
 {
     sk_op *op = calloc(1, sizeof *op);
     if (!op)
         return NULL;
-    atomic_init(&op->users, 1);
+    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, sk_proc.self, &op->handle) !=
+        MPI_SUCCESS) {
+        free(op);
+        return NULL;
+    }
+    _Atomic(sk_op *) *list = &sk_proc.ops[SK_HANDLE_INDEX(op->handle)];
+    op->next_known = atomic_load_explicit(list, memory_order_relaxed);
+    atomic_store_explicit(list, op, memory_order_release);
+    return op;
+}
+
+/* Others may put ops in meanwhile, but only this thread takes one. */
+static sk_op *take_op(void)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_op *op = atomic_load_explicit(&sk_proc.op_pool, memory_order_acquire);
+    while (op && !atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op, op->pool_next,
+                                                        memory_order_acquire, memory_order_acquire))
+        ;
+    if (!op)
+        op = make_op();
+    pthread_mutex_unlock(&sk_proc.lock);
+    return op;
+}
+
+void sk_request_end(void)
+{
+    for (int i = 0; i < SK_SLOTS; i++) {
+        for (sk_op *op = atomic_exchange(&sk_proc.ops[i], NULL), *next; op; op = next) {
+            next = op->next_known;
+            sk_host.Request_free(&op->handle);
+            if (!atomic_load(&op->users)) { /* else the program ends with an active collective */
+                free(op->memory);
+                free(op);
+            }
+        }
+    }
+    atomic_store(&sk_proc.op_pool, NULL);
+}
+
+/* ---- one collective ---- */
+
+/* A part of the memory of an op. */
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+static bool have_memory(sk_op *op, size_t bytes)
+{
+    if (op->memory_size >= bytes)
+        return true;
+    free(op->memory);
+    op->memory = aligned_alloc(64, bytes);
+    op->memory_size = op->memory ? bytes : 0;
+    return op->memory != NULL;
+}
+
+/* Everything a run needs, in one block of memory. Takes over the caller's hold on the plan. */
+static bool set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan *plan)
+{
+    const struct sk_sched_view *v = sk_sched_view(plan->sched);
+    size_t scratch = aligned((size_t)v->scratch);
+    size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
+    size_t types = v->ntypes * sizeof(MPI_Datatype);
+    size_t arrays = v->max_transfers ? aligned(sk_mpi_wire_bytes(v->max_transfers)) : 0;
+    if (!have_memory(op, aligned(scratch + packets + arrays + types)))
+        return false;
+    char *memory = op->memory;
+    op->scratch = memory;
+    op->packets = memory + scratch;
+    op->ntypes = v->ntypes;
+    op->wire.types = v->types;
+    op->wire.handles = memcpy(memory + scratch + packets + arrays, handles, types);
+    op->wire.exact = sk_mpi_wire_exact(plan->algo->coll);
+    if (sk_hint_wanted())
+        op->wire.hint = sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, op->wire.hint.call);
+    if (v->max_transfers)
+        sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
+    if (v->nepochs)
+        sk_mpi_wire_shm(&op->wire, c->lease->lane[op->lane], c->machine, v, plan->signature);
+    op->plan = plan;
+    return true;
+}
+
+/* Nonblocking collectives take the lanes in turn, whether they need them or not: so all ranks agree.
+ * The lanes are made by the first one, in a call of the user: one thread at a time makes these on a
+ * communicator. False: out of memory. */
+static bool take_lane(sk_op *op, sk_comm *c)
+{
+    op->lane = (int)(c->next_lane++ % SK_SHM_LANES);
+    if (!c->lane_capacity || c->lease->lane[op->lane])
+        return true;
+    return sk_lease_lane(sk_proc.world->leases, c->lease, op->lane) != NULL;
+}
+
+sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form)
+{
+    sk_op *op = take_op();
+    if (!op)
+        return NULL;
+    atomic_store_explicit(&op->users, 1, memory_order_relaxed);
+    op->persistent = form == SK_PERSISTENT;
     op->send = call->send;
     op->recv = call->recv;
     op->error = call->error;
@@ -79,8 +169,9 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
                              .peers = c->peers,
                              .op = mpi_op,
                              .kernel = call->kernel};
-    if (plan ? !set_plan(op, c, call, plan) : !(op->call = sk_mpi_call_copy(call))) {
-        free(op);
+    if ((form == SK_NONBLOCKING && !take_lane(op, c)) ||
+        (plan ? !set_plan(op, c, call->handles, plan) : !(op->call = sk_mpi_call_copy(call)))) {
+        release(op);
         return NULL;
     }
     if (plan)
@@ -98,20 +189,46 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->staging = call->staging;
     if (op->staging)
         sk_staging_keep(op->staging);
+    if (op->persistent)
+        atomic_fetch_add(&sk_proc.persistent, 1);
     return op;
 }
 
-void sk_op_free(sk_op *op)
+/* ---- lanes ---- */
+
+/* The process lock is held here and below. */
+static void enter_lane(sk_op *op)
 {
-    if (op->call) {
-        pthread_mutex_lock(&sk_proc.lock);
-        op->comm->topo->waiting[op->setup]--;
-        pthread_mutex_unlock(&sk_proc.lock);
-    }
-    free_op(op);
+    sk_op **at = &op->comm->lane_first[op->lane];
+    while (*at)
+        at = &(*at)->lane_next;
+    op->lane_next = NULL;
+    op->in_lane = true;
+    op->begun = false;
+    *at = op;
 }
 
-/* Plan the call if its set-up is done: SK_OK, SK_AGAIN, or an error. The process lock is held. */
+static void leave_lane(sk_op *op)
+{
+    sk_op **at = &op->comm->lane_first[op->lane];
+    while (*at != op)
+        at = &(*at)->lane_next;
+    *at = op->lane_next;
+    op->in_lane = false;
+}
+
+/* Are those before it on its lane over? */
+static bool may_run_on_lane(sk_op *op)
+{
+    if (op->comm->lane_first[op->lane] != op)
+        return false;
+    if (!op->begun)
+        sk_mpi_wire_begin(&op->wire);
+    op->begun = true;
+    return true;
+}
+
+/* Plan the call if its set-up is done: SK_OK, SK_AGAIN, or an error. */
 static sk_status make_plan(sk_op *op)
 {
     sk_comm *c = op->comm;
@@ -126,25 +243,44 @@ static sk_status make_plan(sk_op *op)
     if (st == SK_OK)
         st = sk_comm_plan(c, &call->call, &plan);
     if (st == SK_OK)
-        st = !plan->algo ? SK_BADARG : set_plan(op, c, call, plan) ? SK_OK : SK_NOMEM;
+        st = !plan->algo ? SK_BADARG : set_plan(op, c, call->handles, plan) ? SK_OK : SK_NOMEM;
     if (st != SK_OK) {
         sk_plan_release(plan);
         op->ntypes = 0;
     }
+    if (op->in_lane && (st != SK_OK || !sk_sched_view(plan->sched)->nepochs))
+        leave_lane(op);
     free(call);
     return st;
 }
 
 /* ---- the generalized request ---- */
 
-static int query_request(void *state, MPI_Status *status)
+static int result_of(const sk_op *op)
 {
-    const sk_op *op = state;
+    return op->run.status == SK_TRUNCATE ? MPI_ERR_TRUNCATE : op->wire.error;
+}
+
+void sk_op_status(const sk_op *op, MPI_Status *status)
+{
+    (void)op;
+    if (status == MPI_STATUS_IGNORE)
+        return;
     sk_host.Status_set_elements(status, MPI_BYTE, 0);
     sk_host.Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
-    return op->run.status == SK_TRUNCATE ? MPI_ERR_TRUNCATE : op->wire.error;
+}
+
+bool sk_op_well(const sk_op *op)
+{
+    return result_of(op) == MPI_SUCCESS;
+}
+
+static int query_request(void *state, MPI_Status *status)
+{
+    sk_op_status(state, status);
+    return result_of(state);
 }
 
 static int free_request(void *state)
@@ -159,6 +295,24 @@ static int cancel_request(void *state, int complete)
     return MPI_SUCCESS; /* collectives cannot be cancelled */
 }
 
+MPI_Request sk_op_work(sk_op *op)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    bool made = op->work_made;
+    if (!made) {
+        hold(op);
+        int rc = sk_host.Grequest_start(query_request, free_request, cancel_request, op, &op->work);
+        if (rc != MPI_SUCCESS)
+            sk_host.Abort(MPI_COMM_WORLD, rc); /* out of memory */
+        op->work_made = true;
+    }
+    bool over = sk_op_state_of(op) == SK_OP_OVER;
+    pthread_mutex_unlock(&sk_proc.lock);
+    if (!made && over)
+        sk_host.Grequest_complete(op->work);
+    return op->work;
+}
+
 /* ---- progress ---- */
 
 static void init_run(sk_op *op)
@@ -167,7 +321,10 @@ static void init_run(sk_op *op)
                 op->packets);
 }
 
-static sk_status poll_run(sk_op *op)
+/* `first`: only start messages, do not look for any. That would run the host's progress, which it does not
+ * run itself in calls that start something: Open MPI 4.1 hangs if, with several MPI_Comm_idup on a
+ * communicator, some ranks do and others do not. */
+static sk_status poll_run(sk_op *op, bool first)
 {
     if (op->call) {
         sk_status st = make_plan(op);
@@ -179,7 +336,13 @@ static sk_status poll_run(sk_op *op)
         }
         init_run(op);
     }
-    return sk_run_poll(&op->run);
+    if (op->in_lane && !may_run_on_lane(op))
+        return SK_AGAIN;
+#if SK_HAVE_SHM
+    if (op->run.sched->straight)
+        return sk_shm_wire_straight_poll(&op->run);
+#endif
+    return first ? sk_run_post(&op->run) : sk_run_poll(&op->run);
 }
 
 /* Buffers in device memory: there, run, and back. */
@@ -190,7 +353,7 @@ static sk_status poll_staged(sk_op *op)
         if ((st = sk_staging_poll(op->staging)) == SK_OK)
             op->stage = SK_STAGE_RUN;
     }
-    if (op->stage == SK_STAGE_RUN && st == SK_OK && (st = poll_run(op)) == SK_OK) {
+    if (op->stage == SK_STAGE_RUN && st == SK_OK && (st = poll_run(op, false)) == SK_OK) {
         op->stage = SK_STAGE_BACK;
         st = sk_staging_begin(op->staging, true);
     }
@@ -201,14 +364,17 @@ static sk_status poll_staged(sk_op *op)
     return st;
 }
 
-/* Progress one collective; the process lock is held. */
-static sk_status poll_op(sk_op *op)
+/* Progress one collective; the process lock is held. True: it is over. From then on others may wait for
+ * it, but it stays until `complete`. */
+static bool poll_op(sk_op *op, bool first)
 {
     SK_ASSERT(sk_process_locked());
-    return op->staging ? poll_staged(op) : poll_run(op);
+    if ((op->staging ? poll_staged(op) : poll_run(op, first)) == SK_AGAIN)
+        return false;
+    if (op->in_lane)
+        leave_lane(op);
+    return true;
 }
-
-static void free_deferred(void);
 
 /* The run is over. The process lock is not held: completing the request calls the host. The
  * communicator is released here and not in free_request, which the host may call while it holds a
@@ -219,44 +385,45 @@ static void complete(sk_op *op)
         sk_count_served(op->plan,
                         sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->size),
                         op->since);
-    sk_host.Grequest_complete(op->work);
     if (!op->persistent) {
         sk_comm_release(op->comm);
         op->comm = NULL;
     }
+    pthread_mutex_lock(&sk_proc.lock);
+    atomic_store_explicit(&op->state, SK_OP_OVER, memory_order_release);
+    bool made = op->work_made;
+    MPI_Request work = op->work;
+    pthread_mutex_unlock(&sk_proc.lock);
+    if (made)
+        sk_host.Grequest_complete(work);
     release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
-        free_deferred();
+        sk_free_deferred();
 }
 
-int sk_op_start(sk_op *op)
+void sk_op_start(sk_op *op)
 {
-    if (op->persistent)
-        hold(op); /* for the request; a nonblocking one has no other handle */
-    int rc = sk_host.Grequest_start(query_request, free_request, cancel_request, op, &op->work);
-    if (rc != MPI_SUCCESS) {
-        if (op->persistent)
-            release(op);
-        return rc;
-    }
+    bool lane = !op->persistent && op->comm->lane_capacity &&
+                (!op->plan || sk_sched_view(op->plan->sched)->nepochs);
+    atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
     hold(op);
     if (op->plan)
         init_run(op);
     op->wire.nreqs = 0;
     op->wire.error = op->error;
     op->wire.hint.call = sk_process_call();
-    op->started = true;
+    op->owned = op->work_made = false;
+    atomic_store_explicit(&op->state, SK_OP_ACTIVE, memory_order_relaxed);
     op->stage = SK_STAGE_IN;
     if (op->staging && sk_staging_begin(op->staging, false) != SK_OK)
         op->wire.error = MPI_ERR_OTHER;
     if (sk_proc.reporting)
         op->since = sk_host.Wtime();
 
-    /* Looking for messages would run the host's progress, which it does not run in such calls itself:
-     * Open MPI 4.1 hangs if, with several MPI_Comm_idup on a communicator, some ranks do and others
-     * do not. */
     pthread_mutex_lock(&sk_proc.lock);
-    bool over = (op->plan && !op->staging ? sk_run_post(&op->run) : poll_op(op)) != SK_AGAIN;
+    if (lane)
+        enter_lane(op);
+    bool over = poll_op(op, true);
     if (!over) {
         op->next = NULL;
         *sk_proc.active_end = op;
@@ -266,12 +433,20 @@ int sk_op_start(sk_op *op)
     pthread_mutex_unlock(&sk_proc.lock);
     if (over)
         complete(op);
-    return MPI_SUCCESS;
 }
 
 /* Polling a collective looks at the network, so with many active ones only some are polled each
  * time. */
 enum { MOST_POLLED = 4 };
+
+static void unlink_active(sk_op **at)
+{
+    sk_op *op = *at;
+    *at = op->next;
+    if (!*at)
+        sk_proc.active_end = at;
+    op->next = NULL;
+}
 
 /* Behind sk_progress. Does nothing if it is called from within itself or while another thread is
  * inside. */
@@ -282,14 +457,11 @@ static void progress(void)
     sk_hint outer = sk_hint_aside();
     sk_op *over = NULL, **over_end = &over, **at = &sk_proc.active, *op;
     for (int polled = 0; polled < MOST_POLLED && (op = *at); polled++) {
-        if (poll_op(op) == SK_AGAIN) {
+        if (op->owned || !poll_op(op, false)) {
             at = &op->next;
             continue;
         }
-        *at = op->next;
-        if (!*at)
-            sk_proc.active_end = at;
-        op->next = NULL;
+        unlink_active(at);
         *over_end = op;
         over_end = &op->next;
     }
@@ -315,138 +487,70 @@ void sk_request_start(void)
     sk_proc.progress = progress;
 }
 
-/* ---- persistent collectives ---- */
+/* ---- waiting ---- */
 
-int sk_persist_add(sk_op *op)
+/* If it is the only one, this thread runs it to its end, as if the call were blocking: then a rank waits in
+ * shared memory, and sleeps there where ranks share cores. */
+static bool run_alone(sk_op *op)
 {
-    /* Not from MPI_PROC_NULL: MPICH 4.0 reuses the memory of a freed request for its own persistent
-     * collectives without clearing the source, and does not start those that have this one. */
-    int rc = sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &op->handle);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    op->persistent = true;
-    sk_op **bucket = &sk_proc.persistent[SK_HANDLE_INDEX(op->handle)];
     pthread_mutex_lock(&sk_proc.lock);
-    op->next_known = *bucket;
-    *bucket = op;
-    atomic_fetch_add(&sk_proc.persist_known, 1);
+    bool alone = sk_proc.active == op && !op->next && op->plan && !op->staging && !op->call &&
+                 sk_sched_view(op->plan->sched)->nepochs && op->in_lane && may_run_on_lane(op);
+    op->owned = alone;
     pthread_mutex_unlock(&sk_proc.lock);
-    return MPI_SUCCESS;
-}
-
-sk_op *sk_persist_find(MPI_Request handle)
-{
-    if (!atomic_load_explicit(&sk_proc.persist_known, memory_order_relaxed) ||
-        handle == MPI_REQUEST_NULL)
-        return NULL;
+    if (!alone)
+        return false;
+#if SK_HAVE_SHM
+    if (op->run.sched->straight)
+        sk_shm_wire_straight(&op->run);
+    else
+#endif
+        sk_run_wait(&op->run);
     pthread_mutex_lock(&sk_proc.lock);
-    sk_op *op = sk_proc.persistent[SK_HANDLE_INDEX(handle)];
-    while (op && op->handle != handle)
-        op = op->next_known;
-    pthread_mutex_unlock(&sk_proc.lock);
-    return op;
-}
-
-void sk_persist_waited(sk_op *op)
-{
-    SK_ASSERT(op->persistent && op->started);
-    op->started = false;
-    atomic_fetch_sub(&sk_proc.persist_started, 1);
-}
-
-/* A started one goes on; whoever lets go of it last frees it. */
-void sk_persist_free(sk_op *op)
-{
-    pthread_mutex_lock(&sk_proc.lock);
-    sk_op **at = &sk_proc.persistent[SK_HANDLE_INDEX(op->handle)];
+    leave_lane(op);
+    sk_op **at = &sk_proc.active;
     while (*at != op)
-        at = &(*at)->next_known;
-    *at = op->next_known;
-    atomic_fetch_sub(&sk_proc.persist_known, 1);
+        at = &(*at)->next;
+    unlink_active(at);
     pthread_mutex_unlock(&sk_proc.lock);
-    sk_host.Request_free(&op->handle);
-    if (op->started) {
-        atomic_fetch_sub(&sk_proc.persist_started, 1);
-        MPI_Request work = op->work;
-        sk_host.Request_free(&work);
+    complete(op);
+    atomic_fetch_sub(&sk_proc.inflight, 1);
+    return true;
+}
+
+void sk_op_wait(sk_op *op)
+{
+    enum { HOST_EVERY = 8 };
+    if (sk_op_state_of(op) == SK_OP_OVER || run_alone(op))
+        return;
+    unsigned polls = 0;
+    SK_WAIT_UNTIL(sk_proc.wait, sk_op_state_of(op) == SK_OP_OVER,
+                  ++polls % HOST_EVERY ? sk_progress() : sk_host_progress());
+}
+
+void sk_op_waited(sk_op *op)
+{
+    SK_ASSERT(sk_op_state_of(op) == SK_OP_OVER);
+    atomic_fetch_sub_explicit(&sk_proc.pending, 1, memory_order_relaxed);
+    if (op->persistent)
+        atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
+    else
+        release(op);
+}
+
+/* A started one goes on; whoever lets go of it last puts it back. */
+void sk_op_user_frees(sk_op *op)
+{
+    if (op->persistent)
+        atomic_fetch_sub(&sk_proc.persistent, 1);
+    if (sk_op_state_of(op) != SK_OP_IDLE) {
+        atomic_fetch_sub(&sk_proc.pending, 1);
+        if (op->work_made) {
+            MPI_Request work = op->work;
+            sk_host.Request_free(&work);
+        }
     }
     release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
-        free_deferred();
-}
-
-/* ---- types and operations that the user frees too early for us ---- */
-
-static bool uses(const sk_op *op, const sk_deferred_free *l)
-{
-    if (l->is_op)
-        return op->wire.op == l->op;
-    for (uint32_t i = 1; i < op->ntypes; i++)
-        if (op->wire.handles[i] == l->type)
-            return true;
-    return false;
-}
-
-/* The lock is held. */
-static bool needed(const sk_deferred_free *l)
-{
-    for (const sk_op *op = sk_proc.active; op; op = op->next)
-        if (uses(op, l))
-            return true;
-    for (int i = 0; i < SK_SLOTS; i++)
-        for (const sk_op *op = sk_proc.persistent[i]; op; op = op->next_known)
-            if (uses(op, l))
-                return true;
-    return false;
-}
-
-static bool defer(sk_deferred_free what)
-{
-    if (!atomic_load(&sk_proc.inflight) && !atomic_load(&sk_proc.persist_known))
-        return false;
-    pthread_mutex_lock(&sk_proc.lock);
-    sk_deferred_free *l = needed(&what) ? malloc(sizeof *l) : NULL;
-    if (l) {
-        *l = what;
-        l->next = sk_proc.deferred;
-        sk_proc.deferred = l;
-        atomic_fetch_add(&sk_proc.ndeferred, 1);
-    }
-    pthread_mutex_unlock(&sk_proc.lock);
-    return l != NULL;
-}
-
-bool sk_defer_type_free(MPI_Datatype type)
-{
-    return defer((sk_deferred_free){.type = type});
-}
-
-bool sk_defer_op_free(MPI_Op op)
-{
-    return defer((sk_deferred_free){.is_op = true, .op = op});
-}
-
-static void free_deferred(void)
-{
-    sk_deferred_free *unused = NULL;
-    pthread_mutex_lock(&sk_proc.lock);
-    for (sk_deferred_free **at = &sk_proc.deferred, *l; (l = *at);) {
-        if (needed(l)) {
-            at = &l->next;
-            continue;
-        }
-        *at = l->next;
-        atomic_fetch_sub(&sk_proc.ndeferred, 1);
-        l->next = unused;
-        unused = l;
-    }
-    pthread_mutex_unlock(&sk_proc.lock);
-    for (sk_deferred_free *l = unused, *next; l; l = next) {
-        next = l->next;
-        if (l->is_op)
-            sk_host.Op_free(&l->op);
-        else
-            sk_host.Type_free(&l->type);
-        free(l);
-    }
+        sk_free_deferred();
 }

@@ -1,15 +1,20 @@
 /* request.h: collectives that outlive their call (nonblocking and persistent), their handles and
  * their progress.
  *
- * A nonblocking collective is a generalized request of the host. A persistent one is an inactive
- * receive, never started, which the host handles correctly while it is inactive. Each start
- * makes a generalized request behind it, and the Wait and Test calls put that in its place.
+ * The handle that the user holds is a persistent receive that is never started. It belongs to the
+ * sk_op as long as the process lives, and ops are used again and again; so a call makes no request of
+ * the host. Wait and Test find the op by its handle. Where requests of the host stand beside it in an
+ * array, or the collective ended with an error, which is the host's to report, it gets a generalized
+ * request, and the calls that wait and test put that in its place.
  *
  * An sk_op is counted by its users:
- *   the user's handle, if persistent    until MPI_Request_free
- *   the generalized request             until the host calls its free function
- *   the progress                        while active, until sk_host.Grequest_complete has returned
- * So MPI_Request_free may come at any time, from any thread. */
+ *   the user's handle          until it was waited for; if persistent until MPI_Request_free
+ *   the generalized request    until the host calls its free function
+ *   the progress               while active
+ * So MPI_Request_free may come at any time, from any thread.
+ *
+ * On a communicator with shared memory the nonblocking collectives take its lanes in turn (shm.h). On
+ * every lane they run one after the other, in the order in which all ranks start them. */
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
 
@@ -18,8 +23,15 @@
 #include "mpi/dispatch/args.h"
 #include "mpi/transport/mpi_wire.h"
 
+/* IDLE: in the pool, or persistent and not started. */
+typedef enum sk_op_state { SK_OP_IDLE, SK_OP_ACTIVE, SK_OP_OVER } sk_op_state;
+
 typedef struct sk_op {
+    MPI_Request handle; /* what the user holds, never another one */
+    struct sk_op *next_known;
     atomic_int users;
+    _Atomic sk_op_state state;
+    bool persistent;
     sk_run run;
     sk_mpi_wire wire;
     sk_comm *comm;
@@ -31,25 +43,32 @@ typedef struct sk_op {
     int error;                  /* found before the start */
     struct sk_staging *staging; /* of the buffers, or NULL */
     enum { SK_STAGE_IN, SK_STAGE_RUN, SK_STAGE_BACK } stage;
-    MPI_Request work;   /* generalized request, while started */
-    MPI_Request handle; /* persistent: what the user holds */
-    bool persistent;
-    bool started; /* persistent: not yet waited for */
     double since;
-    struct sk_op *next;       /* in the list of active ones */
-    struct sk_op *next_known; /* persistent: in its bucket */
-    void *memory;             /* scratch, packets, request arrays, types */
+
+    /* Under sk_proc.lock. */
+    bool owned;              /* a thread that waits for it runs it */
+    bool work_made;          /* it has a generalized request */
+    MPI_Request work;        /* which is this */
+    int lane;                /* of the communicator's shared memory */
+    bool in_lane;            /* it is in the list of its lane */
+    bool begun;              /* and its epochs count */
+    struct sk_op *next;      /* in the list of active ones */
+    struct sk_op *lane_next; /* in the list of its lane */
+    struct sk_op *pool_next;
+
+    void *memory; /* scratch, packets, request arrays, types */
+    size_t memory_size;
 } sk_op;
 
 void sk_request_start(void); /* at the start of the process: registers the progress function */
+void sk_request_end(void);   /* at its end: frees the handles */
 
 /* A collective that outlives its call. Without a plan the call is copied, and planned when the last
  * set-up requested is done. NULL: out of memory. */
-sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan);
-void sk_op_free(sk_op *op); /* one that was never started */
+sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form);
 
-/* Start it; sk_progress does the rest. Sets op->work. */
-int sk_op_start(sk_op *op);
+/* Start it; sk_progress does the rest. */
+void sk_op_start(sk_op *op);
 
 /* Add a served call to the report. */
 static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since)
@@ -59,14 +78,42 @@ static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter,
         sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
 }
 
-int sk_persist_add(sk_op *op);              /* makes op->handle */
-sk_op *sk_persist_find(MPI_Request handle); /* NULL: not ours */
-void sk_persist_waited(sk_op *op);          /* a Wait or Test has seen it complete */
-void sk_persist_free(sk_op *op);            /* MPI_Request_free */
+/* May a handle be one of ours? While this is false, calls that wait or test go straight to the host. */
+static inline bool sk_op_pending(void)
+{
+    return atomic_load_explicit(&sk_proc.pending, memory_order_relaxed) |
+           atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed);
+}
 
-/* The user frees a type or an operation. True: a collective still needs it, and it is freed later.
- */
-bool sk_defer_type_free(MPI_Datatype type);
-bool sk_defer_op_free(MPI_Op op);
+/* The collective behind a handle. NULL: not ours. */
+static inline sk_op *sk_op_of(MPI_Request handle)
+{
+    sk_op *op = atomic_load_explicit(&sk_proc.ops[SK_HANDLE_INDEX(handle)], memory_order_acquire);
+    while (op && op->handle != handle)
+        op = op->next_known;
+    return op;
+}
+
+static inline sk_op_state sk_op_state_of(const sk_op *op)
+{
+    return atomic_load_explicit(&op->state, memory_order_acquire);
+}
+
+/* A started one: wait until it is over. */
+void sk_op_wait(sk_op *op);
+
+/* It is over and has no generalized request: is its result MPI_SUCCESS? */
+bool sk_op_well(const sk_op *op);
+
+/* The status of such a one. */
+void sk_op_status(const sk_op *op, MPI_Status *status);
+
+/* The generalized request of a started one. */
+MPI_Request sk_op_work(sk_op *op);
+
+/* The user has waited for it: a persistent one can be started again, another one is gone. */
+void sk_op_waited(sk_op *op);
+
+void sk_op_user_frees(sk_op *op); /* MPI_Request_free */
 
 #endif

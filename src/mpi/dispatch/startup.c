@@ -143,6 +143,7 @@ void sk_process_end(void)
     }
     sk_comm_forget_all();
     sk_world_end();
+    sk_request_end();
     if (sk_proc.never != MPI_REQUEST_NULL) {
         sk_host.Cancel(&sk_proc.never);
         sk_host.Wait(&sk_proc.never, MPI_STATUS_IGNORE);

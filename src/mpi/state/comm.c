@@ -62,7 +62,7 @@ static void clear(sk_comm *c)
     c->call_machine = NULL;
     free(c->peers);
     c->peers = NULL;
-    c->slot_capacity = 0;
+    c->slot_capacity = c->lane_capacity = 0;
     c->direct = false;
     /* Last: from here on another communicator may have the number. */
     if (c->number >= 0)
@@ -115,6 +115,7 @@ static sk_comm *make(MPI_Comm comm)
     c->devices = c->device_seen = c->device_host = false;
     c->device_calls = 0;
     c->next_tag = c->next_persist_tag = c->calls = 0;
+    c->next_lane = 0;
     c->adopt_after = sk_proc.find_after;
     if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;

@@ -27,13 +27,17 @@ typedef struct sk_comm {
     sk_lease *lease;                /* of shm */
     bool failed;                    /* a collective in it ended with an error at this rank */
     int64_t slot_capacity;          /* bytes of its slots */
+    int64_t lane_capacity;          /* bytes of the slots of its lanes */
     bool direct;                    /* local ranks can read each other's memory */
 
     _Atomic uint32_t
         host_colls; /* a bit per collective: blocking calls of any size go to the host */
     unsigned
-        host_rounds; /* a bit per sk_form: the host did reductions that may round here, and so it
+        host_rounds;    /* a bit per sk_form: the host did reductions that may round here, and so it
                              stays, for the same bits. The same on all ranks */
+    uint32_t next_lane; /* of the next nonblocking collective, the same on all ranks */
+    struct sk_op *lane_first[SK_SHM_LANES]; /* started on each lane, the first of which runs; under
+                                             * sk_proc.lock */
     bool had_nonblocking;  /* a collective that outlives its call was made here, on all ranks */
     bool requests_written; /* agreed: at one of the ranks sk_host_writes_requests */
     bool tags_used_up;     /* see create.c */

@@ -29,21 +29,21 @@ typedef struct sk_process {
     bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
     sk_wait_mode wait;
     bool reporting;
-    bool reproducible;          /* SKEIN_REPRODUCIBLE: see sk_args_read */
-    bool checking;              /* SKEIN_CHECK: see dispatch/check.h */
-    int leaders;                /* SKEIN_LEADERS */
-    int64_t find_after;         /* calls on a communicator before Skein adopts it */
-    bool threads;               /* MPI_THREAD_MULTIPLE */
-    bool plans;                 /* patterns are made at all (SKEIN_PLAN) */
-    void (*progress)(void);     /* progresses the active collectives: see sk_progress */
-    atomic_bool hooked;         /* the host's progress calls Skein's: see host_progress.h */
-    atomic_bool hinting;        /* a libfabric provider reads hints: see transport/hint.h */
-    atomic_int inflight;        /* active collectives that outlive their call */
-    atomic_int persist_started; /* persistent collectives started and not yet waited for */
-    atomic_int persist_known;   /* persistent collectives */
-    atomic_int ndeferred;       /* entries of `deferred` */
-    atomic_int devices;         /* SK_DEVICES_*: see device.h */
-    _Atomic(uint32_t) calls;    /* collectives so far, roughly: see sk_process_call */
+    bool reproducible;       /* SKEIN_REPRODUCIBLE: see sk_args_read */
+    bool checking;           /* SKEIN_CHECK: see dispatch/check.h */
+    int leaders;             /* SKEIN_LEADERS */
+    int64_t find_after;      /* calls on a communicator before Skein adopts it */
+    bool threads;            /* MPI_THREAD_MULTIPLE */
+    bool plans;              /* patterns are made at all (SKEIN_PLAN) */
+    void (*progress)(void);  /* progresses the active collectives: see sk_progress */
+    atomic_bool hooked;      /* the host's progress calls Skein's: see host_progress.h */
+    atomic_bool hinting;     /* a libfabric provider reads hints: see transport/hint.h */
+    atomic_int inflight;     /* active collectives that outlive their call */
+    atomic_int pending;      /* those that the user has started and not yet waited for */
+    atomic_int persistent;   /* persistent collectives */
+    atomic_int ndeferred;    /* entries of `deferred` */
+    atomic_int devices;      /* SK_DEVICES_*: see device.h */
+    _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;
     sk_report *report;
@@ -67,6 +67,9 @@ typedef struct sk_process {
      */
     _Atomic(struct sk_comm *) comm_slot[SK_SLOTS];
     _Atomic(struct sk_dtype *) type_slot[SK_SLOTS];
+    _Atomic(struct sk_op *)
+        ops[SK_SLOTS];               /* all of them, by their handles, in lists that only grow */
+    _Atomic(struct sk_op *) op_pool; /* those that nobody uses */
 
     pthread_mutex_t location_lock; /* protects the next two */
     sk_location location;          /* of this process while it was bound to `location_cpus` */
@@ -81,18 +84,16 @@ typedef struct sk_process {
     struct sk_dtype *types;
     struct sk_op *active; /* in order of start */
     struct sk_op **active_end;
-    struct sk_op *persistent[SK_SLOTS]; /* every persistent collective, by its handle */
-    struct sk_buffered *buffered;       /* messages of MPI_Bsend that Skein buffers: see p2p.c */
-    struct sk_deferred_free *deferred;  /* types and operations freed by the user while in use */
+    struct sk_buffered *buffered;      /* messages of MPI_Bsend that Skein buffers: see p2p.c */
+    struct sk_deferred_free *deferred; /* types and operations freed by the user while in use */
 } sk_process;
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));
 
-/* While this is false, calls that wait or test go straight to the host. */
+/* Is a collective active? While there is none, calls that block do so inside the host. */
 static inline bool sk_busy(void)
 {
-    return atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) |
-           atomic_load_explicit(&sk_proc.persist_started, memory_order_relaxed);
+    return atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed);
 }
 
 /* Let every active collective go as far as it can without waiting. Cheap when there is none. The
@@ -134,6 +135,9 @@ static inline bool sk_host_may_wait(void)
     return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed) &&
            (SK_HOST_YIELDS || sk_proc.wait == SK_WAIT_SPIN);
 }
+
+/* Progress of the host and of Skein's collectives, for those who wait for neither. */
+void sk_host_progress(void);
 
 /* Wait for a request of the host, progressing Skein's collectives meanwhile. */
 int sk_wait_request(MPI_Request *request, MPI_Status *status);
