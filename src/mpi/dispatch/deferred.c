@@ -28,10 +28,9 @@ static bool needed(const sk_deferred_free *l)
     for (const sk_op *op = sk_proc.active; op; op = op->next)
         if (uses(op, l))
             return true;
-    for (int i = 0; i < SK_SLOTS && atomic_load(&sk_proc.persistent); i++)
-        for (const sk_op *op = atomic_load(&sk_proc.ops[i]); op; op = op->next_known)
-            if (op->persistent && uses(op, l))
-                return true;
+    for (const sk_op *op = sk_proc.persistent_first; op; op = op->persistent_next)
+        if (uses(op, l))
+            return true;
     return false;
 }
 

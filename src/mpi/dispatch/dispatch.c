@@ -302,7 +302,9 @@ static bool dispatch_call(sk_args *a, sk_form form, MPI_Request *request, int *r
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x) {
-            *rc = run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
+            *rc = form == SK_BLOCKING
+                      ? sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since)
+                      : run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
             return true;
         }
     }

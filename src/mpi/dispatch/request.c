@@ -189,8 +189,13 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->staging = call->staging;
     if (op->staging)
         sk_staging_keep(op->staging);
-    if (op->persistent)
+    if (op->persistent) {
+        pthread_mutex_lock(&sk_proc.lock);
+        op->persistent_next = sk_proc.persistent_first;
+        sk_proc.persistent_first = op;
+        pthread_mutex_unlock(&sk_proc.lock);
         atomic_fetch_add(&sk_proc.persistent, 1);
+    }
     return op;
 }
 
@@ -541,8 +546,15 @@ void sk_op_waited(sk_op *op)
 /* A started one goes on; whoever lets go of it last puts it back. */
 void sk_op_user_frees(sk_op *op)
 {
-    if (op->persistent)
+    if (op->persistent) {
+        pthread_mutex_lock(&sk_proc.lock);
+        sk_op **at = &sk_proc.persistent_first;
+        while (*at != op)
+            at = &(*at)->persistent_next;
+        *at = op->persistent_next;
+        pthread_mutex_unlock(&sk_proc.lock);
         atomic_fetch_sub(&sk_proc.persistent, 1);
+    }
     if (sk_op_state_of(op) != SK_OP_IDLE) {
         atomic_fetch_sub(&sk_proc.pending, 1);
         if (op->work_made) {

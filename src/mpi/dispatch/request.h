@@ -55,6 +55,7 @@ typedef struct sk_op {
     struct sk_op *next;      /* in the list of active ones */
     struct sk_op *lane_next; /* in the list of its lane */
     struct sk_op *pool_next;
+    struct sk_op *persistent_next;
 
     void *memory; /* scratch, packets, request arrays, types */
     size_t memory_size;

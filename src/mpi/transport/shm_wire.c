@@ -150,8 +150,11 @@ sk_status sk_shm_wire_join(sk_wire *base, uint32_t epoch, sk_part slot, sk_part 
     sk_shm *b = placed(base, epoch);
     int n = sk_shm_nlocal(b);
     if (!sk_shm_cores_shared(b)) {
-        sk_status st = sk_shm_wire_await(base, epoch, 0, n, block);
-        return st == SK_OK ? sk_shm_wire_fold(base, epoch, 0, n, slot, to) : st;
+        if (!block && !sk_shm_has_range(b, epoch, 0, n))
+            return SK_AGAIN;
+        if (!sk_shm_await_range(b, epoch, 0, n))
+            return SK_TRUNCATE;
+        return sk_shm_wire_fold(base, epoch, 0, n, slot, to);
     }
     sk_part result = {in_slot(w, epoch, n, slot), to.len, to.type};
     sk_status st = SK_OK;
