@@ -58,8 +58,7 @@ static sk_op *make_op(void)
     sk_op *op = calloc(1, sizeof *op);
     if (!op)
         return NULL;
-    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, sk_proc.self, &op->handle) !=
-        MPI_SUCCESS) {
+    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, sk_proc.self, &op->handle) != MPI_SUCCESS) {
         free(op);
         return NULL;
     }

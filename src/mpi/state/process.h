@@ -84,7 +84,7 @@ typedef struct sk_process {
     struct sk_dtype *types;
     struct sk_op *active; /* in order of start */
     struct sk_op **active_end;
-    struct sk_op *persistent_first; /* those that the user has not freed */
+    struct sk_op *persistent_first;    /* those that the user has not freed */
     struct sk_buffered *buffered;      /* messages of MPI_Bsend that Skein buffers: see p2p.c */
     struct sk_deferred_free *deferred; /* types and operations freed by the user while in use */
 } sk_process;

@@ -30,7 +30,7 @@ static void report_host(const sk_case *c, bool here)
 }
 
 /* Makes the call whose result is compared: on a new communicator the last one. */
-static void call_once(sk_case *c, const sk_measurement *m, bool host)
+static void one_call(sk_case *c, const sk_measurement *m, bool host)
 {
     if (makes_comms(m)) {
         sk_case_bind(c, host, sk_case_new_comm(c, host));
@@ -70,9 +70,9 @@ static sk_equality worst_of_all(sk_equality mine)
  * check_bytes bytes. Collective over MPI_COMM_WORLD. */
 static sk_equality compare(sk_case *c, const sk_measurement *m, char *keep)
 {
-    call_once(c, m, false);
+    one_call(c, m, false);
     memcpy(keep, c->recv, c->check_bytes);
-    call_once(c, m, true);
+    one_call(c, m, true);
     int64_t at = sk_first_difference(keep, c->recv, c->check_bytes);
     if (worst_of_all(at < 0 ? SK_EQUAL : SK_SKEIN_WRONG) == SK_EQUAL)
         return SK_EQUAL;
