@@ -16,8 +16,10 @@ static int64_t chunk_of(const sk_call *c)
 {
     int64_t bytes = sk_call_bytes(c), most = SK_INTRA_READ_CHUNK, least = most / 4;
     int64_t even = bytes / (4 * (int64_t)c->nranks), limit = bytes / SK_INTRA_READ_CHUNKS + 1;
-    if (sk_machine_oversubscribed(c->machine))
-        least = most; /* every chunk wakes every rank */
+    if (c->nranks == 2 && c->coll == SK_EXSCAN)
+        return sk_elems_in(c, bytes); /* one copy: nothing to reduce, nothing to pass on */
+    if (c->nranks == 2 || sk_machine_oversubscribed(c->machine))
+        least = most; /* nobody waits for chunks, or every chunk wakes every rank */
     even = even < least ? least : even > most ? most : even;
     return sk_elems_in(c, even > limit ? even : limit);
 }
