@@ -146,7 +146,7 @@ static void try_neighbors(world *w, const sk_algo *a, totals *t)
 
 /* For those that know local ranks: one node; two with ranks in epochs; three, of 1, 2 and 3 ranks.
  * Slots are so small that data is cut. */
-static void try_machines(world *w, const sk_algo *a, totals *t)
+static void try_machines(world *w, const sk_algo *a, layout lay, totals *t)
 {
     static const struct {
         int p, cores;
@@ -162,7 +162,7 @@ static void try_machines(world *w, const sk_algo *a, totals *t)
         kase k = {.coll = a->coll,
                   .p = some[i].p,
                   .root = coll_is_rooted(a->coll) ? 1 : 0,
-                  .lay = LAY_HOLES,
+                  .lay = lay,
                   .spread = SPREAD_UNEVEN,
                   .machine = m,
                   .direct = true};
@@ -198,7 +198,9 @@ static void try_algo(world *w, const sk_algo *a, totals *t)
                 try_case(w, a, &k, t);
         }
     if (caught_by(t) == 0) /* it fits nowhere without a machine */
-        try_machines(w, a, t);
+        try_machines(w, a, LAY_HOLES, t);
+    if (caught_by(t) == 0) /* nor for types with holes */
+        try_machines(w, a, LAY_PLAIN, t);
 }
 
 static void try_wrong(world *w, const wrong_algo *x, const sk_machine *m)
