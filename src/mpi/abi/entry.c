@@ -14,7 +14,7 @@
         int rc;                                                                                    \
         sk_args a = {                                                                              \
             .coll = SK_##COLL, .form = (how), .wide = (is_wide), .comm = comm, __VA_ARGS__};       \
-        return sk_dispatch(&a, how, request, &rc) ? rc : sk_count_over(host);                      \
+        return sk_dispatch(&a, request, &rc) ? rc : sk_count_over(host);                           \
     }
 
 #define COUNT  int

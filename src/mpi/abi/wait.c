@@ -130,7 +130,7 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
     sk_op *op = only_ours(*request);
     *flag = 0;
     if (op && ended_well(op, once)) {
-        sk_op_status(op, status);
+        sk_op_status(status);
         take_away(op, request);
         *flag = 1;
         return MPI_SUCCESS;
@@ -145,15 +145,12 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
     return rc;
 }
 
-/* Of one that is over; of none: the host knows what is empty. */
-static void empty_status(MPI_Status *status, const sk_op *op)
+/* Of MPI_REQUEST_NULL: the host knows what is empty. */
+static void empty_status(MPI_Status *status)
 {
     MPI_Request none = MPI_REQUEST_NULL;
     int flag;
-    if (op)
-        sk_op_status(op, status);
-    else
-        sk_host.Test(&none, &flag, status);
+    sk_host.Test(&none, &flag, status);
 }
 
 /* MPI_Waitall and MPI_Testall for handles that are all Skein's. False: one of them went wrong. */
@@ -173,7 +170,7 @@ static bool all_of_ours(int n, MPI_Request *requests, int *flag, MPI_Status *sta
     for (int i = 0; ended && i < n; i++) {
         sk_op *op = requests[i] == MPI_REQUEST_NULL ? NULL : sk_op_of(requests[i]);
         if (statuses != MPI_STATUSES_IGNORE)
-            empty_status(&statuses[i], op);
+            (op ? sk_op_status : empty_status)(&statuses[i]);
         if (op)
             take_away(op, &requests[i]);
     }
@@ -313,6 +310,13 @@ SK_ENTRY(MPI_Request_get_status_some,
          (int n, const MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
          (n, requests, outcount, indices, statuses)){
     LOOK(n, requests, sk_host.Request_get_status_some(n, s.work, outcount, indices, statuses))}
+
+/* An extension of MPICH's, from 4.1 on: true or false, without progress. */
+SK_ENTRY(MPIX_Request_is_complete, (MPI_Request request), (request))
+{
+    sk_op *op = started(request);
+    return op ? sk_op_state_of(op) == SK_OP_OVER : sk_host.Request_is_complete(request);
+}
 #endif
 
 SK_ENTRY(MPI_Cancel, (MPI_Request * request), (request))

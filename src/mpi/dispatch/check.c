@@ -209,14 +209,14 @@ static bool run_fresh(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
 {
     sk_plans *plans = sk_plans_new(1);
     if (!plans)
-        return run(a, SK_BLOCKING, NULL, rc);
+        return run(a, NULL, rc);
     pthread_mutex_lock(&c->plans_lock);
     sk_plans *usual = c->plans;
     sk_plans_stats counted = c->counted;
     c->plans = plans;
     c->counted = (sk_plans_stats){0};
     pthread_mutex_unlock(&c->plans_lock);
-    bool served = run(a, SK_BLOCKING, NULL, rc);
+    bool served = run(a, NULL, rc);
     sk_comm_drop_cache(c);
     pthread_mutex_lock(&c->plans_lock);
     c->plans = usual;
@@ -230,7 +230,7 @@ static bool run_fresh(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
 static bool run_usual(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc)
 {
     c->cache = c->cache_aside;
-    bool served = run(a, SK_BLOCKING, NULL, rc);
+    bool served = run(a, NULL, rc);
     c->cache_aside = c->cache;
     c->cache = NULL;
     return served;

@@ -18,7 +18,7 @@
 #include "mpi/dispatch/dispatch.h"
 
 /* Dispatches a blocking call; `run` is sk_dispatch. Returns what that returns. */
-typedef bool sk_dispatch_fn(sk_args *a, sk_form form, MPI_Request *request, int *rc);
+typedef bool sk_dispatch_fn(sk_args *a, MPI_Request *request, int *rc);
 bool sk_check_call(sk_args *a, sk_comm *c, sk_dispatch_fn *run, int *rc);
 
 #endif

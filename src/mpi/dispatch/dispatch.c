@@ -35,9 +35,9 @@ static bool to_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 
 /* All ranks leave this call to the host. While it blocks there, active collectives may not progress.
  * So all ranks first meet in a barrier that does progress. */
-static bool pass_to_host(const sk_args *a, sk_form form, sk_comm *c, sk_host_reason why)
+static bool pass_to_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 {
-    if (form == SK_BLOCKING && c->had_nonblocking)
+    if (a->form == SK_BLOCKING && c->had_nonblocking)
         sk_comm_barrier(c);
     return to_host(a, c, why);
 }
@@ -92,8 +92,7 @@ static void request_setup(sk_topo *t, sk_comm *c)
 
 /* Neighbourhood collectives: request a set-up when one is needed. Blocking and persistent calls wait
  * for it, nonblocking calls must not. True: the call can be planned now. */
-static bool await_setups(const sk_args *a, sk_comm *c, sk_form form, sk_mpi_call *call,
-                         sk_status *st)
+static bool await_setups(const sk_args *a, sk_comm *c, sk_mpi_call *call, sk_status *st)
 {
     sk_topo *t = c->topo;
     bool needs_setup = sk_topo_count_call(t, c);
@@ -111,7 +110,7 @@ static bool await_setups(const sk_args *a, sk_comm *c, sk_form form, sk_mpi_call
     t->setups_done = !pending; /* until a call requests the next one */
     if (!pending)
         return true;
-    if (form == SK_NONBLOCKING)
+    if (a->form == SK_NONBLOCKING)
         return false;
     *st = sk_setup_wait(t, c);
     return true;
@@ -124,11 +123,11 @@ static double now(void)
 
 /* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
  * other ranks must not wait because of it, so the call runs all the same and ends with it. */
-static int run_or_start(const sk_args *a, sk_form form, sk_comm *c, sk_descriptor *x,
-                        MPI_Request *request, double since, int error)
+static int run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
+                        double since, int error)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
-    if (form == SK_BLOCKING) {
+    if (a->form == SK_BLOCKING) {
         int rc = sk_descriptor_run(x, c, send, a->rbuf, since);
         return rc != MPI_SUCCESS || error == MPI_SUCCESS ? rc : sk_raise(c, error);
     }
@@ -138,26 +137,25 @@ static int run_or_start(const sk_args *a, sk_form form, sk_comm *c, sk_descripto
                               .recv = a->rbuf,
                               .staging = a->staging,
                               .error = error};
-    return start_or_raise(c, &call, a->op, x->plan, form, request);
+    return start_or_raise(c, &call, a->op, x->plan, a->form, request);
 }
 
 /* The chosen schedule is a message per edge, which the host does with less overhead. */
-static bool host_is_as_good(const sk_args *a, sk_form form, const sk_comm *c, const sk_plan *plan)
+static bool host_is_as_good(const sk_args *a, const sk_comm *c, const sk_plan *plan)
 {
-    return plan->plain && form == SK_BLOCKING && !c->had_nonblocking && !c->topo->has_isolated &&
+    return plan->plain && a->form == SK_BLOCKING && !c->had_nonblocking && !c->topo->has_isolated &&
            sk_topo_host_allowed(c->topo, a->coll);
 }
 
 /* The host serves all blocking calls of this collective here. */
-static bool goes_to_host(const sk_args *a, sk_form form, const sk_comm *c)
+static bool goes_to_host(const sk_args *a, const sk_comm *c)
 {
     return atomic_load_explicit(&c->host_colls, memory_order_relaxed) >> a->coll & 1 &&
-           form == SK_BLOCKING && !c->had_nonblocking;
+           a->form == SK_BLOCKING && !c->had_nonblocking;
 }
 
 /* Plan a call that is not in the cache, and run or start it. */
-static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *request, double since,
-                         int *rc)
+static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double since, int *rc)
 {
     sk_mpi_call call;
     sk_plan *plan = NULL;
@@ -167,22 +165,22 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
         sk_topo_record_sizes(c->topo, &call.call);
     sk_status st = sk_comm_plan(c, &call.call, &plan);
     if (st != SK_OK) {
-        skip_tag(c, form);
+        skip_tag(c, a->form);
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
         return true;
     }
     int error = call.own_differs ? sk_mpi_call_copy_own(&call) : MPI_SUCCESS;
     bool served = false;
     if (!plan->algo)
-        pass_to_host(a, form, c, SK_HOST_NOFIT);
+        pass_to_host(a, c, SK_HOST_NOFIT);
     else {
         sk_descriptor made, *x = sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
-        if (host_is_as_good(a, form, c, plan))
+        if (host_is_as_good(a, c, plan))
             to_host(a, c, SK_HOST_SAME);
         else {
-            *rc = run_or_start(a, form, c, x, request, since, error);
+            *rc = run_or_start(a, c, x, request, since, error);
             served = true;
         }
     }
@@ -192,17 +190,17 @@ static bool plan_and_run(sk_args *a, sk_form form, sk_comm *c, MPI_Request *requ
 
 /* The second part of the long way: Skein serves the call unless the arguments or the plan say
  * otherwise. A function of its own, so that the first part needs few registers and little stack. */
-__attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form, sk_comm *c,
-                                                       MPI_Request *request, int *rc)
+__attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, MPI_Request *request,
+                                                       int *rc)
 {
     sk_args_clear_insignificant(a, c);
     double since = now();
     sk_mpi_call call;
     sk_status st = SK_OK;
-    if (sk_coll_neighbor(a->coll) && !await_setups(a, c, form, &call, &st)) {
+    if (sk_coll_neighbor(a->coll) && !await_setups(a, c, &call, &st)) {
         if (!sk_args_read(a, c, &call))
             return to_host(a, c, SK_HOST_ARGS);
-        *rc = start_or_raise(c, &call, a->op, NULL, form, request);
+        *rc = start_or_raise(c, &call, a->op, NULL, a->form, request);
         return true;
     }
     if (st != SK_OK) {
@@ -211,10 +209,10 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
     }
     sk_descriptor *x = sk_call_cache_find(a, c);
     if (!x)
-        return plan_and_run(a, form, c, request, since, rc);
-    if (host_is_as_good(a, form, c, x->plan))
+        return plan_and_run(a, c, request, since, rc);
+    if (host_is_as_good(a, c, x->plan))
         return to_host(a, c, SK_HOST_SAME);
-    *rc = run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
+    *rc = run_or_start(a, c, x, request, since, MPI_SUCCESS);
     return true;
 }
 
@@ -222,7 +220,7 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_form form,
  * the host must serve the call. A call that the host will refuse counts for nothing: at the other ranks
  * it may be right, or they do not call at all. While the host serves a blocking call, active collectives
  * may not progress in there: see pass_to_host. */
-static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
+static sk_host_reason adopt(sk_args *a, sk_comm *c)
 {
     sk_mpi_call call;
     if (c->state == SK_COMM_FOREIGN)
@@ -232,7 +230,7 @@ static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
     sk_args_clear_insignificant(a, c);
     if (!sk_args_read(a, c, &call))
         return SK_HOST_ARGS;
-    if (form != SK_NONBLOCKING) { /* which must not wait */
+    if (a->form != SK_NONBLOCKING) { /* which must not wait */
         if (sk_adopt_now(c, a))
             sk_adopt(c);
         if (c->state == SK_COMM_NEW)
@@ -241,34 +239,34 @@ static sk_host_reason adopt(sk_args *a, sk_form form, sk_comm *c)
     if (sk_comm_adopted(c))
         return SK_NHOST_REASONS;
     if (sk_args_may_round(a))
-        c->host_rounds |= 1U << form;
+        c->host_rounds |= 1U << a->form;
     return c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN : SK_HOST_EARLY;
 }
 
 /* The long way. Its first part finds the calls that are the host's: they must cost next to nothing. */
-__attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_form form, sk_comm *c,
-                                                   MPI_Request *request, int *rc)
+__attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_comm *c, MPI_Request *request,
+                                                   int *rc)
 {
-    if (goes_to_host(a, form, c))
+    if (goes_to_host(a, c))
         return to_host(a, c, SK_HOST_SAME);
     if (c->inter)
         return to_host(a, c, SK_HOST_INTER);
     if (!sk_proc.enabled[a->coll])
-        return pass_to_host(a, form, c, SK_HOST_OFF);
+        return pass_to_host(a, c, SK_HOST_OFF);
     if (!sk_comm_adopted(c)) {
-        sk_host_reason why = adopt(a, form, c);
+        sk_host_reason why = adopt(a, c);
         if (why != SK_NHOST_REASONS)
             return to_host(a, c, why);
     }
-    if (c->host_rounds >> form & 1 && sk_args_may_round(a))
-        return pass_to_host(a, form, c, SK_HOST_BITS);
-    if (form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
-        return pass_to_host(a, form, c, SK_HOST_FORTRAN);
-    if (sk_proc.checking && form == SK_BLOCKING && !c->in_check)
+    if (c->host_rounds >> a->form & 1 && sk_args_may_round(a))
+        return pass_to_host(a, c, SK_HOST_BITS);
+    if (a->form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
+        return pass_to_host(a, c, SK_HOST_FORTRAN);
+    if (sk_proc.checking && a->form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
         return to_host(a, c, SK_HOST_ARGS);
-    return dispatch_enabled(a, form, c, request, rc);
+    return dispatch_enabled(a, c, request, rc);
 }
 
 /* The short way: the descriptor of a call just like an earlier one that needs nothing before it.
@@ -289,7 +287,7 @@ static sk_descriptor *cached_call(sk_args *a, sk_comm *c)
     return x;
 }
 
-static bool dispatch_call(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
 {
     sk_comm *c = sk_comm_known(a->comm);
     if (!c) {
@@ -298,17 +296,17 @@ static bool dispatch_call(sk_args *a, sk_form form, MPI_Request *request, int *r
         c = sk_comm_find(a->comm);
         if (!c)
             return to_host(a, c, SK_HOST_ARGS);
-    } else if (form != SK_PERSISTENT && c->cache) {
+    } else if (a->form != SK_PERSISTENT && c->cache) {
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x) {
-            *rc = form == SK_BLOCKING
+            *rc = a->form == SK_BLOCKING
                       ? sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since)
-                      : run_or_start(a, form, c, x, request, since, MPI_SUCCESS);
+                      : run_or_start(a, c, x, request, since, MPI_SUCCESS);
             return true;
         }
     }
-    return dispatch_new(a, form, c, request, rc);
+    return dispatch_new(a, c, request, rc);
 }
 
 /* ---- device memory ---- */
@@ -342,8 +340,8 @@ static int wait_staged(sk_staging *s, bool back)
     return st == SK_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
-static bool dispatch_staged(sk_args *a, sk_form form, const sk_mpi_call *call,
-                            sk_staged_sides sides, const sk_comm *c, MPI_Request *request, int *rc)
+static bool dispatch_staged(sk_args *a, const sk_mpi_call *call, sk_staged_sides sides,
+                            const sk_comm *c, MPI_Request *request, int *rc)
 {
     sk_args copied = *a;
     sk_staging *s = sk_staging_new(call, sides);
@@ -353,10 +351,10 @@ static bool dispatch_staged(sk_args *a, sk_form form, const sk_mpi_call *call,
     }
     copied.sbuf = sk_staging_send(s);
     copied.rbuf = sk_staging_recv(s);
-    copied.staging = form == SK_BLOCKING ? NULL : s;
-    int copying = form == SK_BLOCKING ? wait_staged(s, false) : MPI_SUCCESS;
-    bool served = dispatch_call(&copied, form, request, rc);
-    if (served && form == SK_BLOCKING && *rc == MPI_SUCCESS && copying == MPI_SUCCESS)
+    copied.staging = a->form == SK_BLOCKING ? NULL : s;
+    int copying = a->form == SK_BLOCKING ? wait_staged(s, false) : MPI_SUCCESS;
+    bool served = dispatch_call(&copied, request, rc);
+    if (served && a->form == SK_BLOCKING && *rc == MPI_SUCCESS && copying == MPI_SUCCESS)
         copying = wait_staged(s, true);
     if (served && copying != MPI_SUCCESS)
         *rc = sk_raise(c, copying);
@@ -365,8 +363,8 @@ static bool dispatch_staged(sk_args *a, sk_form form, const sk_mpi_call *call,
     return served;
 }
 
-__attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form form,
-                                                             MPI_Request *request, int *rc)
+__attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, MPI_Request *request,
+                                                             int *rc)
 {
     if (!sk_process_ready())
         return false;
@@ -375,10 +373,10 @@ __attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form
     sk_comm *c = a->coll == SK_BARRIER ? NULL : sk_comm_get(a->comm);
     if (!c || c->inter || c->in_check || !sk_proc.enabled[a->coll] ||
         (sk_coll_neighbor(a->coll) && !sk_topo_get(c)))
-        return dispatch_call(a, form, request, rc);
+        return dispatch_call(a, request, rc);
     sk_mpi_call call;
     if (!sk_comm_adopted(c)) {
-        sk_host_reason why = adopt(a, form, c);
+        sk_host_reason why = adopt(a, c);
         if (why != SK_NHOST_REASONS)
             return to_host(a, c, why);
     }
@@ -388,23 +386,23 @@ __attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, sk_form
     if (here && !c->device_host && sk_args_read(a, c, &call))
         sides = sk_staging_needed(&call);
     c->device_seen |= sides.send || sides.recv;
-    if (c->devices && form == SK_BLOCKING && !c->device_host) {
+    if (c->devices && a->form == SK_BLOCKING && !c->device_host) {
         int64_t n = ++c->device_calls;
         c->device_host = !(n & (n - 1)) && compare_devices(c);
     }
-    if (c->device_host || (c->devices && form != SK_BLOCKING) ||
+    if (c->device_host || (c->devices && a->form != SK_BLOCKING) ||
         (c->nranks == 1 && (sides.send || sides.recv)))
-        return pass_to_host(a, form, c, SK_HOST_DEVICE);
+        return pass_to_host(a, c, SK_HOST_DEVICE);
     if (sides.send || sides.recv)
-        return dispatch_staged(a, form, &call, sides, c, request, rc);
-    return dispatch_call(a, form, request, rc);
+        return dispatch_staged(a, &call, sides, c, request, rc);
+    return dispatch_call(a, request, rc);
 }
 
-bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc)
+bool sk_dispatch(sk_args *a, MPI_Request *request, int *rc)
 {
     if (__builtin_expect(atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) != 0, 0))
-        return dispatch_devices(a, form, request, rc);
-    return dispatch_call(a, form, request, rc);
+        return dispatch_devices(a, request, rc);
+    return dispatch_call(a, request, rc);
 }
 
 /* ---- new communicators ---- */

@@ -7,7 +7,7 @@
 
 /* True: the call is served and *rc is what it returns. False: call the host; the report has counted
  * the call already. */
-SK_HOT bool sk_dispatch(sk_args *a, sk_form form, MPI_Request *request, int *rc);
+SK_HOT bool sk_dispatch(sk_args *a, MPI_Request *request, int *rc);
 
 /* MPI_Init is over, on all ranks. */
 void sk_dispatch_world_created(void);

@@ -265,9 +265,8 @@ static int result_of(const sk_op *op)
     return op->run.status == SK_TRUNCATE ? MPI_ERR_TRUNCATE : op->wire.error;
 }
 
-void sk_op_status(const sk_op *op, MPI_Status *status)
+void sk_op_status(MPI_Status *status)
 {
-    (void)op;
     if (status == MPI_STATUS_IGNORE)
         return;
     sk_host.Status_set_elements(status, MPI_BYTE, 0);
@@ -283,7 +282,7 @@ bool sk_op_well(const sk_op *op)
 
 static int query_request(void *state, MPI_Status *status)
 {
-    sk_op_status(state, status);
+    sk_op_status(status);
     return result_of(state);
 }
 

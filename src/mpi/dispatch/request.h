@@ -106,8 +106,8 @@ void sk_op_wait(sk_op *op);
 /* It is over and has no generalized request: is its result MPI_SUCCESS? */
 bool sk_op_well(const sk_op *op);
 
-/* The status of such a one. */
-void sk_op_status(const sk_op *op, MPI_Status *status);
+/* The status of a collective that is over. */
+void sk_op_status(MPI_Status *status);
 
 /* The generalized request of a started one. */
 MPI_Request sk_op_work(sk_op *op);

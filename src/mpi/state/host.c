@@ -136,7 +136,7 @@ static bool takes_requests(const char *name)
 {
     return sk_name_starts(name, "PMPI_Wait") || sk_name_starts(name, "PMPI_Test") ||
            sk_name_starts(name, "PMPI_Start") || sk_name_starts(name, "PMPI_Request_") ||
-           sk_name_starts(name, "PMPI_Cancel");
+           sk_name_starts(name, "PMPI_Cancel") || sk_name_starts(name, "PMPIX_Request_");
 }
 
 static void set_ways(const sk_front *f, const void *host_library)
