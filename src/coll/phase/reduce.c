@@ -14,6 +14,16 @@ int64_t sk_block_count(const sk_call *c, int i)
     return c->recv.counts ? c->recv.counts[sk_call_rank_of(c, i)] : c->recv.count;
 }
 
+int64_t sk_block_longest(const sk_call *c)
+{
+    int64_t most = 0;
+    for (int i = 0; i < c->nranks; i++) {
+        int64_t n = sk_block_count(c, i);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 int64_t sk_block_first(const sk_call *c, int i)
 {
     if (!c->recv.counts)

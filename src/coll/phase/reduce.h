@@ -17,6 +17,7 @@ sk_span sk_elems_cut(const sk_call *c, sk_span s, int64_t first, int64_t n);
  * nranks: the end. */
 int64_t sk_block_first(const sk_call *c, int i);
 int64_t sk_block_count(const sk_call *c, int i);
+int64_t sk_block_longest(const sk_call *c); /* of all blocks */
 
 /* The input with its blocks in that order: where it lies or, if the ranks are renamed, a vector of
  * scratch, which is filled in a separate round. */

@@ -49,16 +49,6 @@ static void build_chunk(sk_sched *s, const sk_call *c, int64_t first, int64_t mo
                   sk_recv_elems(c, first, mine));
 }
 
-static int64_t longest(const sk_call *c)
-{
-    int64_t most = 0;
-    for (int i = 0; i < c->nranks; i++) {
-        int64_t n = sk_block_count(c, i);
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 static void build(sk_sched *s, const sk_call *c)
 {
     int64_t chunk = sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
@@ -68,7 +58,7 @@ static void build(sk_sched *s, const sk_call *c)
         build_once(s, c);
         return;
     }
-    int64_t all = longest(c), most = sk_elems_each(c);
+    int64_t all = sk_block_longest(c), most = sk_elems_each(c);
     for (int64_t first = 0; first < all; first += most)
         build_chunk(s, c, first, all - first < most ? all - first : most);
 }

@@ -31,19 +31,9 @@ static void build(sk_sched *s, const sk_call *c)
     sk_copy(s, result, user);
 }
 
-static int64_t longest(const sk_call *c)
-{
-    int64_t most = 0;
-    for (int i = 0; i < c->nranks; i++) {
-        int64_t n = sk_block_count(c, i);
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 static int64_t scratch(const sk_call *c)
 {
-    return sk_read_fold_scratch(c) + sk_vectors_scratch(c, 1, longest(c));
+    return sk_read_fold_scratch(c) + sk_vectors_scratch(c, 1, sk_block_longest(c));
 }
 
 /* Through slots: the vector in, and a block of all others out. */
