@@ -297,17 +297,17 @@ SK_ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
     return rc;
 
 SK_ENTRY(MPI_Request_get_status_any,
-         (int n, const MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+         (int n, SK_CONST_REQUEST requests[], int *index, int *flag, MPI_Status *status),
          (n, requests, index, flag, status)){
     LOOK(n, requests, sk_host.Request_get_status_any(n, s.work, index, flag, status))}
 
 SK_ENTRY(MPI_Request_get_status_all,
-         (int n, const MPI_Request requests[], int *flag, MPI_Status *statuses),
+         (int n, SK_CONST_REQUEST requests[], int *flag, MPI_Status *statuses),
          (n, requests, flag, statuses)){
     LOOK(n, requests, sk_host.Request_get_status_all(n, s.work, flag, statuses))}
 
 SK_ENTRY(MPI_Request_get_status_some,
-         (int n, const MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
+         (int n, SK_CONST_REQUEST requests[], int *outcount, int *indices, MPI_Status *statuses),
          (n, requests, outcount, indices, statuses)){
     LOOK(n, requests, sk_host.Request_get_status_some(n, s.work, outcount, indices, statuses))}
 

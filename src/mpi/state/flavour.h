@@ -57,6 +57,14 @@
 #define SK_HOST_PACKS_BOTTOM    1
 #endif
 
+/* MPI_Request_get_status_any, _all and _some take requests that they do not change. MPICH 4.2 does not say
+ * so. */
+#ifdef SK_HOST_CONST_REQUESTS
+#define SK_CONST_REQUEST const MPI_Request
+#else
+#define SK_CONST_REQUEST MPI_Request
+#endif
+
 #if defined(SKEIN_FLAVOUR_SMPI)
 /* Ranks are simulated: one archive per rank, no dynamic linker in between. */
 #define SK_HAVE_NEXT          0
