@@ -32,6 +32,7 @@ typedef struct sk_shm_line {
     char slot[SK_SHM_INLINE];
 } sk_shm_line;
 _Static_assert(sizeof(sk_shm_line) == SK_SHM_LINE, "a line is a cache line");
+_Static_assert((int)SK_SHM_SHARED <= (int)SK_SHM_INLINE, "what is shared fits in a line");
 
 /* A counter on a cache line of its own. */
 typedef struct sk_shm_counter {

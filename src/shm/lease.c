@@ -209,3 +209,37 @@ void sk_lease_end(sk_leases *p, sk_lease *l, bool keep)
         lease_free(l);
     sk_node_memory_release(p->memory, r, keep);
 }
+
+/* ---- lanes of single collectives ---- */
+
+sk_region sk_own_lane_take(sk_leases *p, const sk_lease *l)
+{
+    sk_region r =
+        l->size.lane ? sk_node_memory_take(p->memory, l->size.lane, l->n) : (sk_region){0};
+    if (r.at && r.used)
+        sk_shm_lane_clear(sk_node_memory_at(p->memory, r), l->size.lane, l->n);
+    return r;
+}
+
+void sk_own_lane_cancel(sk_leases *p, const sk_lease *l, sk_region r)
+{
+    if (r.at)
+        release_all(p, r, l->n, false);
+}
+
+sk_status sk_own_lane_share(sk_leases *p, sk_lease *l, sk_region r, sk_own_lane *out)
+{
+    sk_shm_share(l->shm, &r, sizeof r);
+    *out = (sk_own_lane){.region = r};
+    if (!r.at)
+        return SK_OK;
+    out->shm = sk_shm_lane_new(l->shm, sk_node_memory_at(p->memory, r), l->size.lane);
+    return out->shm ? SK_OK : SK_NOMEM;
+}
+
+void sk_own_lane_end(sk_leases *p, sk_own_lane *own)
+{
+    sk_shm_free(own->shm);
+    own->shm = NULL;
+    sk_node_memory_release(p->memory, own->region, false);
+}

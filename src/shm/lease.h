@@ -4,6 +4,7 @@
 #ifndef SK_LEASE_H
 #define SK_LEASE_H
 
+#include "base/status.h"
 #include "shm/node_memory.h"
 #include "shm/shm.h"
 
@@ -34,6 +35,22 @@ sk_lease *sk_lease_attach(sk_leases *p, sk_region r, const int *ranks, int n, in
 
 /* A lane, made when first asked for. NULL: out of memory. */
 sk_shm *sk_lease_lane(const sk_leases *p, sk_lease *l, int lane);
+
+/* A lane outside the lease, for one persistent collective: its starts may come in another order at each
+ * rank than those of other collectives. */
+typedef struct sk_own_lane {
+    sk_shm *shm; /* NULL: none */
+    sk_region region;
+} sk_own_lane;
+
+/* By the leader, for all of them. None: no space. Before the others have seen it it can be cancelled. */
+sk_region sk_own_lane_take(sk_leases *p, const sk_lease *l);
+void sk_own_lane_cancel(sk_leases *p, const sk_lease *l, sk_region r);
+
+/* By all local ranks, between two collectives on the lease: the region is the leader's. SK_NOMEM: this rank
+ * leaves the others waiting. */
+sk_status sk_own_lane_share(sk_leases *p, sk_lease *l, sk_region r, sk_own_lane *out);
+void sk_own_lane_end(sk_leases *p, sk_own_lane *own); /* the host may call it */
 
 /* `keep`: all its collectives ended well. Takes one short lock: the host may call it. */
 void sk_lease_end(sk_leases *p, sk_lease *l, bool keep);

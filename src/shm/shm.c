@@ -291,6 +291,22 @@ bool sk_shm_is_quiet(sk_shm *shm, uint32_t epoch)
     return sk_shm_released_by_all(shm, shm->first + epoch + 1);
 }
 
+void sk_shm_share(sk_shm *shm, void *what, size_t bytes)
+{
+    SK_ASSERT(bytes <= SK_SHM_SHARED);
+    sk_shm_begin(shm, 0);
+    sk_shm_epoch(shm, (int64_t)bytes, false, false);
+    if (shm->me == 0) {
+        sk_shm_open(shm, 0);
+        memcpy(sk_shm_slot(shm, 0, 0), what, bytes);
+        sk_shm_post(shm, 0);
+    } else {
+        sk_shm_await(shm, 0, 0);
+        memcpy(what, sk_shm_slot(shm, 0, 0), bytes);
+    }
+    sk_shm_release(shm, 1);
+}
+
 /* ---- messages ---- */
 
 void sk_shm_send(sk_shm *shm, int local_rank, const void *from, int64_t len)

@@ -79,6 +79,11 @@ int64_t sk_shm_slot_bytes(const sk_shm *shm); /* of the largest slot */
 void sk_shm_quiesce(sk_shm *shm, uint32_t epoch);
 bool sk_shm_is_quiet(sk_shm *shm, uint32_t epoch); /* it would not wait */
 
+/* The bytes of local rank 0 at all local ranks, by an epoch of its own between two collectives. At most
+ * SK_SHM_SHARED bytes. */
+enum { SK_SHM_SHARED = 48 };
+void sk_shm_share(sk_shm *shm, void *what, size_t bytes);
+
 /* Messages between local ranks, apart from all epochs (see fifo.h). Start any number, at most one to
  * and one from each local rank, then wait for the end of all. False: a message had another length
  * than its receive. */

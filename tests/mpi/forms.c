@@ -194,6 +194,112 @@ static void persistent_requests_start_and_rest(void)
     }
 }
 
+/* Allreduces of many lengths, some through small slots, some read in place. */
+enum { ORDERED = 12, LONGEST = 100000 };
+
+typedef struct ordered {
+    MPI_Request q;
+    int n, *in, *out;
+} ordered;
+
+static void ordered_init(ordered *o, int k, MPI_Comm comm)
+{
+    args a = {.coll = C_ALLREDUCE, .rtype = MPI_INT, .op = MPI_SUM, .comm = comm};
+    o->n = k % 3 == 0 ? k + 1 : k % 3 == 1 ? 500 * k : LONGEST / (k + 1);
+    a.sbuf = o->in;
+    a.rbuf = o->out;
+    a.ints.rcount = o->n;
+    coll_call(&a, F_PERSISTENT, false, &o->q);
+}
+
+static void ordered_check(const ordered *o, int k, int round)
+{
+    int p = test_size(), want = p * (p - 1) / 2 + p * (k + round);
+    for (int i = 0; i < o->n; i++)
+        if (o->out[i] != want) {
+            CHECK(false, "round %d, allreduce %d: element %d is %d, not %d", round, k, i, o->out[i],
+                  want);
+            return;
+        }
+}
+
+/* Other collectives run between the starts; some requests are made anew, freed in another order at every
+ * rank. */
+static void persistent_requests_start_in_any_order(MPI_Comm comm)
+{
+    enum { ROUNDS = 12 };
+    if (test_on_host() || !form_exists(C_ALLREDUCE, F_PERSISTENT, false))
+        return;
+    test_watch(60, "persistent collectives, started in another order at every rank");
+    ordered o[ORDERED];
+    int me = test_rank(), p = test_size();
+    for (int k = 0; k < ORDERED; k++) {
+        o[k].in = must_alloc(LONGEST * sizeof(int));
+        o[k].out = must_alloc(LONGEST * sizeof(int));
+        ordered_init(&o[k], k, comm);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Request beside;
+        int sum = 0, word = round;
+        for (int k = 0; k < ORDERED; k++)
+            for (int i = 0; i < o[k].n; i++)
+                o[k].in[i] = me + k + round;
+        MPI_Iallreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm, &beside);
+        for (int i = 0; i < ORDERED; i++) {
+            int k = (i * 5 + me * 7 + round) % ORDERED;
+            MPI_Start(&o[k].q);
+            if (i == ORDERED / 2)
+                MPI_Bcast(&word, 1, MPI_INT, round % p, comm);
+        }
+        for (int i = 0; i < ORDERED; i++)
+            MPI_Wait(&o[(i * 7 + me) % ORDERED].q, MPI_STATUS_IGNORE);
+        MPI_Wait(&beside, MPI_STATUS_IGNORE);
+        CHECK(sum == p * (p - 1) / 2, "round %d: iallreduce beside gives %d", round, sum);
+        for (int k = 0; k < ORDERED; k++)
+            ordered_check(&o[k], k, round);
+        for (int i = 0; i < ORDERED; i++)
+            if ((i + me) % ORDERED % 2 == round % 2)
+                MPI_Request_free(&o[(i + me) % ORDERED].q);
+        for (int k = 0; k < ORDERED; k++)
+            if (o[k].q == MPI_REQUEST_NULL)
+                ordered_init(&o[k], k, comm);
+    }
+    for (int k = 0; k < ORDERED; k++) {
+        MPI_Request_free(&o[k].q);
+        free(o[k].in);
+        free(o[k].out);
+    }
+}
+
+/* More than the node's memory has space for. */
+static void persistent_requests_may_be_many(MPI_Comm comm)
+{
+    enum { MANY = 600 };
+    if (test_on_host() || !form_exists(C_ALLREDUCE, F_PERSISTENT, false))
+        return;
+    test_watch(60, "many persistent collectives");
+    MPI_Request q[MANY];
+    int in[MANY], out[MANY], p = test_size();
+    args a = {.coll = C_ALLREDUCE, .rtype = MPI_INT, .op = MPI_SUM, .comm = comm};
+    a.ints.rcount = 1;
+    for (int k = 0; k < MANY; k++) {
+        a.sbuf = &in[k];
+        a.rbuf = &out[k];
+        coll_call(&a, F_PERSISTENT, false, &q[k]);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int k = 0; k < MANY; k++)
+            in[k] = k + round;
+        MPI_Startall(MANY, q);
+        MPI_Waitall(MANY, q, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < MANY; k++)
+            CHECK(out[k] == p * (k + round), "round %d: allreduce %d of many gives %d", round, k,
+                  out[k]);
+    }
+    for (int k = 0; k < MANY; k++)
+        MPI_Request_free(&q[k]);
+}
+
 /* The host may make its next request of what Skein's has left. */
 static void host_requests_may_follow(void)
 {
@@ -224,6 +330,9 @@ int main(int argc, char **argv)
     single_completions_report_like_the_host();
     waitall_takes_null_requests_and_no_statuses();
     persistent_requests_start_and_rest();
+    persistent_requests_start_in_any_order(MPI_COMM_WORLD);
+    persistent_requests_start_in_any_order(c);
+    persistent_requests_may_be_many(c);
     host_requests_may_follow();
     handles_may_be_freed_after_the_start();
     wildcards_see_no_collective(MPI_COMM_WORLD);

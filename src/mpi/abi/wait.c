@@ -29,8 +29,8 @@ static sk_op *started(MPI_Request handle)
     return op && sk_op_state_of(op) != SK_OP_IDLE ? op : NULL;
 }
 
-/* False: out of memory. */
-static bool swap_in(sk_swapped *s, int n, MPI_Request *user)
+/* `over`: Skein's are over, and the host need not see them. False: out of memory. */
+static bool swap_in(sk_swapped *s, int n, MPI_Request *user, bool over)
 {
     s->n = n;
     s->user = s->work = user;
@@ -47,7 +47,7 @@ static bool swap_in(sk_swapped *s, int n, MPI_Request *user)
     }
     for (int i = 0; i < n; i++) {
         s->op[i] = started(user[i]);
-        s->work[i] = s->op[i] ? sk_op_work(s->op[i]) : user[i];
+        s->work[i] = !s->op[i] ? user[i] : over ? MPI_REQUEST_NULL : sk_op_work(s->op[i]);
     }
     return true;
 }
@@ -120,8 +120,11 @@ static bool all_ours(int n, const MPI_Request *handles)
 
 /* Repeat a host call until it sets `done`; call it only `once` to test. */
 #define UNTIL(done, rc, call, once)                                                                \
-    sk_progress();                                                                                 \
-    SK_WAIT_UNTIL(sk_proc.wait, ((rc) = (call)) != MPI_SUCCESS || (done) || (once), sk_progress());
+    {                                                                                              \
+        sk_progress();                                                                             \
+        SK_WAIT_UNTIL(sk_proc.wait, ((rc) = (call)) != MPI_SUCCESS || (done) || (once),            \
+                      sk_progress());                                                              \
+    }
 
 static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once)
 {
@@ -139,7 +142,7 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
         sk_host_progress();
         return MPI_SUCCESS;
     }
-    swap_in(&s, 1, request);
+    swap_in(&s, 1, request, false);
     UNTIL(*flag, rc, sk_host.Test(s.work, flag, status), once)
     swap_out(&s);
     return rc;
@@ -177,16 +180,43 @@ static bool all_of_ours(int n, MPI_Request *requests, int *flag, MPI_Status *sta
     return !wrong;
 }
 
+/* Wait for those that are Skein's. True: all went well, and Skein has nothing else to do: the host may
+ * block. */
+static bool end_ours(int n, const MPI_Request *requests)
+{
+    for (int i = 0; i < n; i++) {
+        sk_op *op = started(requests[i]);
+        if (op && (op->work_made || !ended_well(op, false)))
+            return false;
+    }
+    return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed);
+}
+
+/* MPI_Waitall where Skein's are over. MPICH 4.0's MPI_Testall, unlike its MPI_Waitall, goes wrong with
+ * several persistent collectives of its own. */
+static int wait_for_others(sk_swapped *s, MPI_Status *statuses)
+{
+    int rc = sk_host.Waitall(s->n, s->work, statuses);
+    for (int i = 0; s->op && statuses != MPI_STATUSES_IGNORE && i < s->n; i++)
+        if (s->op[i])
+            sk_op_status(&statuses[i]);
+    return rc;
+}
+
 static int all(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bool once)
 {
     sk_swapped s;
     int rc;
     if (n > 0 && all_ours(n, requests) && all_of_ours(n, requests, flag, statuses, once))
         return MPI_SUCCESS;
-    if (!swap_in(&s, n, requests))
+    bool over = !once && end_ours(n, requests);
+    if (!swap_in(&s, n, requests, over))
         return MPI_ERR_NO_MEM;
     *flag = 0;
-    UNTIL(*flag, rc, sk_host.Testall(n, s.work, flag, statuses), once)
+    if (over)
+        rc = wait_for_others(&s, statuses);
+    else
+        UNTIL(*flag, rc, sk_host.Testall(n, s.work, flag, statuses), once)
     swap_out(&s);
     return rc;
 }
@@ -195,7 +225,7 @@ static int any(int n, MPI_Request *requests, int *index, int *flag, MPI_Status *
 {
     sk_swapped s;
     int rc;
-    if (!swap_in(&s, n, requests))
+    if (!swap_in(&s, n, requests, false))
         return MPI_ERR_NO_MEM;
     *flag = 0;
     UNTIL(*flag, rc, sk_host.Testany(n, s.work, index, flag, status), once)
@@ -208,7 +238,7 @@ static int some(int n, MPI_Request *requests, int *outcount, int *indices, MPI_S
 {
     sk_swapped s;
     int rc;
-    if (!swap_in(&s, n, requests))
+    if (!swap_in(&s, n, requests, false))
         return MPI_ERR_NO_MEM;
     *outcount = 0;
     UNTIL(*outcount, rc, sk_host.Testsome(n, s.work, outcount, indices, statuses), once)
@@ -289,7 +319,7 @@ SK_ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
 /* A call of the host that looks at requests and leaves them as they are. */
 #define LOOK(n, requests, call)                                                                    \
     sk_swapped s;                                                                                  \
-    if (!swap_in(&s, n, (MPI_Request *)(uintptr_t)(requests)))                                     \
+    if (!swap_in(&s, n, (MPI_Request *)(uintptr_t)(requests), false))                              \
         return MPI_ERR_NO_MEM;                                                                     \
     sk_progress();                                                                                 \
     int rc = call;                                                                                 \

@@ -283,7 +283,7 @@ bool sk_args_may_round(const sk_args *a)
 
 static int64_t slot_capacity(sk_form form, const sk_comm *c)
 {
-    return form == SK_BLOCKING ? c->slot_capacity : form == SK_NONBLOCKING ? c->lane_capacity : 0;
+    return form == SK_BLOCKING ? c->slot_capacity : c->lane_capacity;
 }
 
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
@@ -371,6 +371,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
     out->send = (void *)(uintptr_t)a->sbuf;
     out->recv = a->rbuf;
     out->staging = a->staging;
+    out->own_lane = (sk_own_lane){0};
     out->error = MPI_SUCCESS;
     return read_own_block(out);
 }

@@ -33,6 +33,7 @@ typedef struct sk_mpi_call {
     const MPI_Datatype *handles; /* of call.types */
     void *send, *recv;           /* buffers as schedules see them */
     struct sk_staging *staging;  /* of the arguments */
+    sk_own_lane own_lane;        /* of a persistent one that uses shared memory */
     sk_kernel_fn *kernel;        /* reductions; NULL: the host must reduce */
     bool permanent; /* all handles are predefined: none can be freed and used for another object */
     bool own_differs; /* the rank's own block has two lengths: see sk_mpi_call_copy_own */

@@ -12,6 +12,7 @@
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
 #include "mpi/dispatch/count.h"
+#include "mpi/dispatch/own_lane.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
@@ -122,22 +123,28 @@ static double now(void)
 }
 
 /* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
- * other ranks must not wait because of it, so the call runs all the same and ends with it. */
-static int run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
-                        double since, int error)
+ * other ranks must not wait because of it, so the call runs all the same and ends with it. False: it is
+ * left to the host. */
+static bool run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
+                         double since, int error, int *rc)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
     if (a->form == SK_BLOCKING) {
-        int rc = sk_descriptor_run(x, c, send, a->rbuf, since);
-        return rc != MPI_SUCCESS || error == MPI_SUCCESS ? rc : sk_raise(c, error);
+        *rc = sk_descriptor_run(x, c, send, a->rbuf, since);
+        if (*rc == MPI_SUCCESS && error != MPI_SUCCESS)
+            *rc = sk_raise(c, error);
+        return true;
     }
-    const sk_mpi_call call = {.handles = x->wire.handles,
-                              .kernel = x->wire.kernel,
-                              .send = send,
-                              .recv = a->rbuf,
-                              .staging = a->staging,
-                              .error = error};
-    return start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    sk_mpi_call call = {.handles = x->wire.handles,
+                        .kernel = x->wire.kernel,
+                        .send = send,
+                        .recv = a->rbuf,
+                        .staging = a->staging,
+                        .error = error};
+    if (a->form == SK_PERSISTENT && !sk_own_lane_get(c, x->plan, &call.own_lane))
+        return pass_to_host(a, c, SK_HOST_MEMORY);
+    *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    return true;
 }
 
 /* The chosen schedule is a message per edge, which the host does with less overhead. */
@@ -179,10 +186,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double si
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
         if (host_is_as_good(a, c, plan))
             to_host(a, c, SK_HOST_SAME);
-        else {
-            *rc = run_or_start(a, c, x, request, since, error);
-            served = true;
-        }
+        else
+            served = run_or_start(a, c, x, request, since, error, rc);
     }
     sk_plan_release(plan);
     return served;
@@ -212,8 +217,7 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
         return plan_and_run(a, c, request, since, rc);
     if (host_is_as_good(a, c, x->plan))
         return to_host(a, c, SK_HOST_SAME);
-    *rc = run_or_start(a, c, x, request, since, MPI_SUCCESS);
-    return true;
+    return run_or_start(a, c, x, request, since, MPI_SUCCESS, rc);
 }
 
 /* A call on a communicator that Skein does not serve yet. SK_NHOST_REASONS: from now on it does; else why
@@ -300,9 +304,9 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x) {
-            *rc = a->form == SK_BLOCKING
-                      ? sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since)
-                      : run_or_start(a, c, x, request, since, MPI_SUCCESS);
+            if (a->form != SK_BLOCKING)
+                return run_or_start(a, c, x, request, since, MPI_SUCCESS, rc);
+            *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
             return true;
         }
     }
@@ -321,16 +325,6 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
  *     agreement.
  *   - A call with device memory in between, or on a communicator from before the runtime was loaded,
  *     runs on copies of its buffers. That needs no agreement. */
-
-/* All ranks come here with the same calls. True: one of them had device memory. */
-static bool compare_devices(sk_comm *c)
-{
-    MPI_Request request;
-    int seen = c->device_seen;
-    return sk_host.Iallreduce(MPI_IN_PLACE, &seen, 1, MPI_INT, MPI_MAX, c->user, &request) ==
-               MPI_SUCCESS &&
-           sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && seen;
-}
 
 static int wait_staged(sk_staging *s, bool back)
 {
@@ -388,7 +382,7 @@ __attribute__((noinline, cold)) static bool dispatch_devices(sk_args *a, MPI_Req
     c->device_seen |= sides.send || sides.recv;
     if (c->devices && a->form == SK_BLOCKING && !c->device_host) {
         int64_t n = ++c->device_calls;
-        c->device_host = !(n & (n - 1)) && compare_devices(c);
+        c->device_host = !(n & (n - 1)) && sk_comm_any(c, c->device_seen);
     }
     if (c->device_host || (c->devices && a->form != SK_BLOCKING) ||
         (c->nranks == 1 && (sides.send || sides.recv)))

@@ -18,6 +18,8 @@ static void put_back(sk_op *op)
 {
     enum { MOST_KEPT = 64 << 10 };
     sk_plan_release(op->plan);
+    if (op->own_lane.shm)
+        sk_own_lane_end(sk_proc.world->leases, &op->own_lane);
     if (op->comm)
         sk_comm_release(op->comm);
     if (op->staging)
@@ -137,7 +139,8 @@ static bool set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan
     if (v->max_transfers)
         sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
     if (v->nepochs)
-        sk_mpi_wire_shm(&op->wire, c->lease->lane[op->lane], c->machine, v, plan->signature);
+        sk_mpi_wire_shm(&op->wire, op->persistent ? op->own_lane.shm : c->lease->lane[op->lane],
+                        c->machine, v, plan->signature);
     op->plan = plan;
     return true;
 }
@@ -163,6 +166,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->send = call->send;
     op->recv = call->recv;
     op->error = call->error;
+    op->own_lane = call->own_lane;
     op->wire = (sk_mpi_wire){.base.ops = &sk_mpi_wire_ops,
                              .comm = sk_comm_wire(c),
                              .peers = c->peers,
@@ -406,7 +410,7 @@ static void complete(sk_op *op)
 
 void sk_op_start(sk_op *op)
 {
-    bool lane = !op->persistent && op->comm->lane_capacity &&
+    bool lane = op->comm->lane_capacity && !op->persistent &&
                 (!op->plan || sk_sched_view(op->plan->sched)->nepochs);
     atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
     hold(op);
@@ -426,6 +430,8 @@ void sk_op_start(sk_op *op)
     pthread_mutex_lock(&sk_proc.lock);
     if (lane)
         enter_lane(op);
+    else if (op->own_lane.shm)
+        sk_mpi_wire_begin(&op->wire);
     bool over = poll_op(op, true);
     if (!over) {
         op->next = NULL;
@@ -498,7 +504,8 @@ static bool run_alone(sk_op *op)
 {
     pthread_mutex_lock(&sk_proc.lock);
     bool alone = sk_proc.active == op && !op->next && op->plan && !op->staging && !op->call &&
-                 sk_sched_view(op->plan->sched)->nepochs && op->in_lane && may_run_on_lane(op);
+                 sk_sched_view(op->plan->sched)->nepochs &&
+                 (op->own_lane.shm || (op->in_lane && may_run_on_lane(op)));
     op->owned = alone;
     pthread_mutex_unlock(&sk_proc.lock);
     if (!alone)
@@ -510,7 +517,8 @@ static bool run_alone(sk_op *op)
 #endif
         sk_run_wait(&op->run);
     pthread_mutex_lock(&sk_proc.lock);
-    leave_lane(op);
+    if (op->in_lane)
+        leave_lane(op);
     sk_op **at = &sk_proc.active;
     while (*at != op)
         at = &(*at)->next;

@@ -14,7 +14,8 @@
  * So MPI_Request_free may come at any time, from any thread.
  *
  * On a communicator with shared memory the nonblocking collectives take its lanes in turn (shm.h). On
- * every lane they run one after the other, in the order in which all ranks start them. */
+ * every lane they run one after the other, in the order in which all ranks start them. A persistent one has
+ * a lane of its own. */
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
 
@@ -39,6 +40,7 @@ typedef struct sk_op {
     sk_mpi_call *call; /* no plan yet: the call, and the set-up it waits for */
     int setup;
     uint32_t ntypes;
+    sk_own_lane own_lane; /* persistent ones that use shared memory */
     void *send, *recv, *scratch, *packets;
     int error;                  /* found before the start */
     struct sk_staging *staging; /* of the buffers, or NULL */

@@ -245,6 +245,15 @@ void sk_comm_barrier(sk_comm *c)
         sk_wait_request(&barrier, MPI_STATUS_IGNORE);
 }
 
+bool sk_comm_any(const sk_comm *c, bool here)
+{
+    MPI_Request request;
+    int any = here;
+    return sk_host.Iallreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, c->user, &request) ==
+               MPI_SUCCESS &&
+           sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && any;
+}
+
 int sk_raise(const sk_comm *c, int code)
 {
     sk_host.Comm_call_errhandler(c->freed ? MPI_COMM_WORLD : c->user, code);

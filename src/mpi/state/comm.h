@@ -141,6 +141,9 @@ void *sk_comm_scratch(void **memory, size_t *have, size_t size);
  * progress in there on all ranks. */
 void sk_comm_barrier(sk_comm *c);
 
+/* All ranks come here with the same calls. Is it so at one of them? */
+bool sk_comm_any(const sk_comm *c, bool here);
+
 /* Report an error as the host would: through the communicator's error handler. */
 int sk_raise(const sk_comm *c, int code);
 
