@@ -178,8 +178,7 @@ SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops, boo
     sk_epoch_release(r, ops, v->rounds[0].released);
     for (const sk_step *st = v->steps + r->step, *end = v->steps + v->nsteps; st < end; st++) {
         sk_status got;
-        SK_WAIT_UNTIL(SK_WAIT_SPIN, (got = sk_epoch_step(r, ops, st, block)) != SK_AGAIN || !block,
-                      (void)0);
+        SK_WAIT_REPEAT((got = sk_epoch_step(r, ops, st, block)) != SK_AGAIN || !block);
         if (!block && got == SK_AGAIN) {
             r->step = (uint32_t)(st - v->steps);
             return SK_AGAIN;

@@ -240,8 +240,7 @@ static inline bool finish_transfers(sk_run *r, bool block)
     sk_status st;
     if (r->blind)
         return false;
-    SK_WAIT_UNTIL(SK_WAIT_SPIN, (st = r->wire->ops->finish(r->wire, block)) != SK_AGAIN || !block,
-                  (void)0);
+    SK_WAIT_REPEAT((st = r->wire->ops->finish(r->wire, block)) != SK_AGAIN || !block);
     if (st == SK_AGAIN)
         return false;
     sk_run_note(r, st);
@@ -278,8 +277,7 @@ SK_HOT static sk_status wait_steps(sk_run *r, uint32_t first, uint32_t n, bool b
     const sk_step *st = &r->sched->steps[first];
     for (uint32_t i = r->step; i < n; i++) {
         sk_status got;
-        SK_WAIT_UNTIL(SK_WAIT_SPIN,
-                      (got = sk_epoch_step(r, ops, &st[i], block)) != SK_AGAIN || !block, (void)0);
+        SK_WAIT_REPEAT((got = sk_epoch_step(r, ops, &st[i], block)) != SK_AGAIN || !block);
         if (got == SK_AGAIN) {
             r->step = i;
             return SK_AGAIN;

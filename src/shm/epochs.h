@@ -239,13 +239,13 @@ static inline void sk_shm_post(sk_shm *shm, uint32_t epoch)
     sk_flag *mine = &e->lines[shm->me].flag;
     SK_ASSERT(atomic_load(&mine->value) < shm->first + epoch + 1); /* not posted yet */
     atomic_store_explicit(&mine->signature, shm->signature, memory_order_relaxed);
-    sk_flag_set(mine, shm->first + epoch + 1, &shm->waiting);
+    sk_flag_set(mine, shm->first + epoch + 1);
     if (e->kind != SK_SHM_BY_ALL || !sk_shm_cores_shared(shm))
         return;
     sk_flag *arrived = sk_shm_arrived(shm, e);
     if (atomic_fetch_add_explicit(&arrived->value, 1, memory_order_acq_rel) + 1 == e->arrived) {
         e->last = true;
-        sk_flag_wake(arrived);
+        sk_flag_notify(arrived);
     }
 }
 
@@ -299,8 +299,7 @@ static inline bool sk_shm_was_last(sk_shm *shm, uint32_t epoch)
 
 static inline void sk_shm_announce(sk_shm *shm, uint32_t epoch)
 {
-    sk_flag_set(&sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1,
-                &shm->waiting);
+    sk_flag_set(&sk_shm_state(shm, epoch)->lines[shm->n].flag, shm->first + epoch + 1);
 }
 
 static inline void sk_shm_await_result(sk_shm *shm, uint32_t epoch)
@@ -321,7 +320,7 @@ static inline void sk_shm_release(sk_shm *shm, uint32_t epochs)
     SK_ASSERT(atomic_load(&shm->released[shm->me].flag.value) <= shm->first + epochs);
     if (shm->next < shm->first + epochs)
         shm->next = shm->first + epochs;
-    sk_flag_set(&shm->released[shm->me].flag, shm->first + epochs, &shm->waiting);
+    sk_flag_set(&shm->released[shm->me].flag, shm->first + epochs);
 }
 
 #endif

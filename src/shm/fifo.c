@@ -144,31 +144,30 @@ static fifo_chunk *chunk_of(const sk_fifos *x, int local_rank, uint32_t which)
 
 /* ---- doorbells ---- */
 
-static void ring(sk_fifos *x, int local_rank, const sk_waiting *waiting)
+static void ring(sk_fifos *x, int local_rank)
 {
     sk_flag *flag = &x->doorbells[local_rank].flag;
     atomic_fetch_add_explicit(&flag->value, 1, memory_order_release);
-    if (waiting->mode != SK_WAIT_SPIN)
-        sk_flag_wake(flag);
+    sk_flag_notify(flag);
 }
 
 /* Ring at once where it costs no system call, else later for as many events as possible. */
 static void ring_later(sk_fifos *x, int local_rank, const sk_waiting *waiting)
 {
     if (waiting->mode == SK_WAIT_SPIN)
-        ring(x, local_rank, waiting);
+        ring(x, local_rank);
     else if (!x->peer[local_rank].unrung) {
         x->peer[local_rank].unrung = true;
         x->unrung[x->nunrung++] = local_rank;
     }
 }
 
-static void ring_all(sk_fifos *x, const sk_waiting *waiting)
+static void ring_all(sk_fifos *x)
 {
     for (; x->nunrung > 0; x->nunrung--) {
         int local_rank = x->unrung[x->nunrung - 1];
         x->peer[local_rank].unrung = false;
-        ring(x, local_rank, waiting);
+        ring(x, local_rank);
     }
 }
 
@@ -317,7 +316,7 @@ bool sk_fifos_move(sk_fifos *x, const sk_waiting *waiting)
 {
     while (x->nbusy > 0 && move_some(x, waiting))
         ;
-    ring_all(x, waiting);
+    ring_all(x);
     return x->nbusy == 0;
 }
 
@@ -337,10 +336,10 @@ bool sk_fifos_finish(sk_fifos *x, const sk_waiting *waiting)
         uint64_t seen = atomic_load_explicit(&doorbell->value, memory_order_acquire);
         if (move_some(x, waiting))
             continue;
-        ring_all(x, waiting);
+        ring_all(x);
         (peer_needs_core(x) ? sk_flag_wait_busy : sk_flag_wait)(doorbell, seen + 1, waiting);
     }
-    ring_all(x, waiting);
+    ring_all(x);
     bool ok = x->ok;
     x->ok = true;
     return ok;

@@ -175,7 +175,7 @@ sk_shm *sk_shm_lane_new(sk_shm *beside, void *mem, size_t bytes)
 
 void sk_shm_leave(sk_shm *shm)
 {
-    sk_flag_set(&shm->released[shm->me].flag, shm->next, &shm->waiting);
+    sk_flag_set(&shm->released[shm->me].flag, shm->next);
 }
 
 bool sk_shm_all_left(const sk_shm *shm)

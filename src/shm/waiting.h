@@ -2,7 +2,8 @@
  *
  *   mode    when                                      what a waiting rank does
  *   ------  ----------------------------------------  ------------------------------------------
- *   spin    the rank has a core of its own            polls; after a while also calls sched_yield
+ *   spin    the rank seems to have a core of its own  polls for a moment, then calls sched_yield, then
+ *                                                     sleeps for short times or until it is woken
  *   yield   ranks outnumber cores, and sched_yield    calls sched_yield; after a long wait sleeps
  *           switches to another rank                  on a futex
  *   mixed   ranks outnumber cores, each rank is in a  as yield, but sleeps at once while the rank
@@ -59,25 +60,48 @@ sk_wait_mode sk_wait_mode_shared(void);
 /* Give the core away for a moment, sched_yield or a nanosleep, as the mode asks. */
 void sk_wait_give_way(sk_wait_mode mode);
 
-static inline void sk_wait_relax(sk_wait_mode mode)
+/* A wait goes on: spin, yield or sleep for a moment, as the mode and its length ask. `so_far` is the number
+ * of polls while they are few, then the time when they were no longer; the new one is returned. */
+int64_t sk_wait_longer(sk_wait_mode mode, int64_t so_far);
+
+enum { SK_WAIT_FREE_POLLS = 16 }; /* before the clock is read */
+
+static inline int64_t sk_wait_relax(sk_wait_mode mode, int64_t so_far)
 {
-    if (mode != SK_WAIT_SPIN)
-        sk_wait_give_way(mode);
+    return mode == SK_WAIT_SPIN && so_far < SK_WAIT_FREE_POLLS ? so_far + 1
+                                                               : sk_wait_longer(mode, so_far);
 }
 
 #define SK_WAIT_UNTIL(mode, test, progress)                                                        \
-    for (; !(test); sk_wait_relax(mode))                                                           \
+    for (int64_t waited_ = 0; !(test); waited_ = sk_wait_relax(mode, waited_))                     \
     (progress)
+
+/* The same for a test that itself waits: it seldom fails. Keeps no count, for the path of each call. */
+#define SK_WAIT_REPEAT(test)                                                                       \
+    while (!(test))                                                                                \
+    sk_wait_give_way(SK_WAIT_YIELD)
 
 /* ---- waiting for a flag in shared memory ---- */
 
+/* What the waits of a process have taught it about its core: ns to take off the times that a rank in
+ * spin mode spins and yields. */
+typedef struct sk_wait_pace {
+    _Atomic int64_t spin_less, patience_less;
+} sk_wait_pace;
+
 typedef struct sk_waiting {
     sk_wait_mode mode;
+    sk_wait_pace *pace; /* of spin mode; NULL: it learns nothing */
     void (*idle)(void); /* progress of everything else; may be NULL */
     long nap_ns;        /* a sleeping rank wakes up this often to call `idle`; 0: a default */
 } sk_waiting;
 
-/* A counter that only grows, the number of ranks that sleep on it, and a tag of its last value. */
+/* A counter that only grows, the number of ranks that sleep on it, and a tag of its last value.
+ *
+ * A writer that sees no sleeper passes no fence, so it may overlook one that has just come. Sleeps are
+ * short for that. Where cores are shared ranks sleep often: there the first of them sets FENCED, and
+ * from then on the writer fences and overlooks none. */
+#define SK_FLAG_FENCED (UINT32_C(1) << 31) /* in sleepers */
 typedef struct sk_flag {
     _Atomic uint64_t value;
     _Atomic uint32_t sleepers, signature;
@@ -112,12 +136,18 @@ void sk_flag_wait_long(sk_flag *f, uint64_t value, const sk_waiting *w);
 /* Wake the ranks that sleep on a flag whose value has just grown. */
 SK_HOT void sk_flag_wake(sk_flag *f);
 
+/* Wake them if there are any. */
+static inline void sk_flag_notify(sk_flag *f)
+{
+    if (SK_UNLIKELY(atomic_load_explicit(&f->sleepers, memory_order_relaxed)))
+        sk_flag_wake(f);
+}
+
 /* Set the flag. Ranks that see the new value see everything stored before. */
-static inline void sk_flag_set(sk_flag *f, uint64_t value, const sk_waiting *w)
+static inline void sk_flag_set(sk_flag *f, uint64_t value)
 {
     atomic_store_explicit(&f->value, value, memory_order_release);
-    if (w->mode != SK_WAIT_SPIN)
-        sk_flag_wake(f);
+    sk_flag_notify(f);
 }
 
 #endif

@@ -265,6 +265,10 @@ flavour_tests() { # flavour
         for n in 1 2 3 4 5; do run 90 $f $n -- progress; done
         for n in 2 4; do run 90 $f $n SKEIN_FIND=0 -- progress; done
         stuck $f SKEIN_BARRIER=off || run 90 $f 4 SKEIN_BARRIER=off SKEIN_ALLREDUCE=off SKEIN_BCAST=off -- progress
+        if [ -z "${HOST:-}" ]; then # the hosts may spin
+            for n in 2 4; do run 60 $f $n SKEIN_FIND=0 -- waits; done
+            run 60 $f 3 SKEIN_FIND=0 SKEIN_WAIT=spin -- waits
+        fi
     fi
     if wanted forms; then
         for n in 1 2 3 5 8; do run 90 $f $n -- forms; done

@@ -20,7 +20,7 @@ static struct {
 
 static void set_when_idle(void)
 {
-    idler.sleepers = atomic_load(&flag.sleepers);
+    idler.sleepers = atomic_load(&flag.sleepers) & ~SK_FLAG_FENCED;
     if (++idler.asked == idler.after)
         atomic_store(&flag.value, idler.value);
 }
@@ -44,7 +44,7 @@ static void who_waits_long_is_idle_from_time_to_time(void **state)
         wait_idly(0, 1, 5, (sk_wait_mode)mode);
         assert_int_equal(idler.asked, 5);
         assert_int_equal(idler.sleepers, mode != SK_WAIT_SPIN); /* they sleep in the end */
-        assert_int_equal(atomic_load(&flag.sleepers), 0);
+        assert_int_equal(atomic_load(&flag.sleepers) & ~SK_FLAG_FENCED, 0);
     }
 }
 
@@ -94,14 +94,13 @@ static void who_sleeps_is_woken(void **state)
     enum { SLEEPERS = 3 };
     pthread_t thread[SLEEPERS];
     int errors = 0;
-    const sk_waiting waiting = {.mode = SK_WAIT_SLEEP};
     atomic_store(&flag.value, 0);
     for (int i = 0; i < SLEEPERS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, sleep_soundly, &errors), 0);
     while (atomic_load(&flag.sleepers) < SLEEPERS)
         usleep(100);
     usleep(2000); /* asleep, now */
-    sk_flag_set(&flag, 1, &waiting);
+    sk_flag_set(&flag, 1);
     for (int i = 0; i < SLEEPERS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(errors, 0);
@@ -115,7 +114,7 @@ static void *answer(void *waiting)
 {
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         sk_flag_wait(&ends[0], i, waiting);
-        sk_flag_set(&ends[1], i, waiting);
+        sk_flag_set(&ends[1], i);
     }
     return NULL;
 }
@@ -130,12 +129,68 @@ static void flags_go_there_and_back(void **state)
             atomic_store(&ends[i].value, 0);
         assert_int_equal(pthread_create(&thread, NULL, answer, &waiting), 0);
         for (uint64_t i = 1; i <= ROUNDS; i++) {
-            sk_flag_set(&ends[0], i, &waiting);
+            sk_flag_set(&ends[0], i);
             sk_flag_wait(&ends[1], i, &waiting);
         }
         pthread_join(thread, NULL);
-        assert_int_equal(atomic_load(&ends[0].sleepers), 0);
-        assert_int_equal(atomic_load(&ends[1].sleepers), 0);
+        assert_int_equal(atomic_load(&ends[0].sleepers) & ~SK_FLAG_FENCED, 0);
+        assert_int_equal(atomic_load(&ends[1].sleepers) & ~SK_FLAG_FENCED, 0);
+    }
+}
+
+/* ---- long waits ---- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void *set_late(void *unused)
+{
+    usleep(150000);
+    sk_flag_set(&flag, 1);
+    return unused;
+}
+
+/* The part of a long wait, in percent, in which a rank has used its core. */
+static int64_t cpu_of_long_wait(void (*wait)(const sk_waiting *), sk_wait_mode mode)
+{
+    sk_wait_pace pace = {0};
+    pthread_t thread;
+    atomic_store(&flag.value, 0);
+    int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall = clock_ns(CLOCK_MONOTONIC);
+    assert_int_equal(pthread_create(&thread, NULL, set_late, NULL), 0);
+    wait(&(sk_waiting){.mode = mode, .pace = &pace});
+    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    wall = clock_ns(CLOCK_MONOTONIC) - wall;
+    pthread_join(thread, NULL);
+    return 100 * cpu / wall;
+}
+
+static void by_flag(const sk_waiting *w)
+{
+    sk_flag_wait(&flag, 1, w);
+}
+
+static void by_flag_long(const sk_waiting *w)
+{
+    sk_flag_wait_long(&flag, 1, w);
+}
+
+static void by_loop(const sk_waiting *w)
+{
+    SK_WAIT_UNTIL(w->mode, sk_flag_reached(&flag, 1), (void)0);
+}
+
+static void a_long_wait_leaves_the_core_to_others(void **state)
+{
+    (void)state;
+    for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
+        assert_in_range(cpu_of_long_wait(by_flag, (sk_wait_mode)mode), 0, 50);
+        assert_in_range(cpu_of_long_wait(by_flag_long, (sk_wait_mode)mode), 0, 50);
+        assert_in_range(cpu_of_long_wait(by_loop, (sk_wait_mode)mode), 0, 50);
     }
 }
 
@@ -184,6 +239,7 @@ int main(void)
         cmocka_unit_test(flags_count_beyond_32_bits),
         cmocka_unit_test(who_sleeps_is_woken),
         cmocka_unit_test(flags_go_there_and_back),
+        cmocka_unit_test(a_long_wait_leaves_the_core_to_others),
         cmocka_unit_test(the_loop_tests_first_and_then_makes_progress),
         cmocka_unit_test(the_mode_follows_the_setting_and_the_ranks_of_the_node),
     };

@@ -109,9 +109,10 @@ static void use_region(sk_comm *c, const sk_local_part *l)
     c->lane_capacity = most.lane_slot_bytes;
     if (!c->lease->fresh)
         return;
-    sk_shm_set_waiting(
-        c->shm,
-        (sk_waiting){.mode = w->wait, .idle = sk_host_progress, .nap_ns = nap_interval(l->n)});
+    sk_shm_set_waiting(c->shm, (sk_waiting){.mode = w->wait,
+                                            .pace = &sk_proc.pace,
+                                            .idle = sk_host_progress,
+                                            .nap_ns = nap_interval(l->n)});
     if (c->direct)
         sk_shm_enable_cma(c->shm, sk_copy_message_cutoff(&w->prices));
 }

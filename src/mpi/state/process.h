@@ -28,6 +28,7 @@ typedef struct sk_process {
     atomic_int state;        /* SK_PROC_*: see dispatch/startup.h */
     bool enabled[SK_NCOLLS]; /* Skein may serve the collective */
     sk_wait_mode wait;
+    sk_wait_pace pace; /* of waits for a flag */
     bool reporting;
     bool reproducible;       /* SKEIN_REPRODUCIBLE: see sk_args_read */
     bool checking;           /* SKEIN_CHECK: see dispatch/check.h */
