@@ -57,12 +57,13 @@ typedef enum sk_shm_kind {
 
 /* One of the epochs that were counted last. */
 typedef struct sk_shm_epoch_state {
-    sk_shm_line *lines;  /* of local rank 0; those of the others follow */
-    char *slots;         /* of local rank 0; those of the others follow, the common one last */
-    int64_t stride;      /* from a slot to the next */
-    uint64_t arrived;    /* BY_ALL: value of the counter when all have posted */
-    uint32_t ring;       /* of the slots; 0: they are in the lines */
-    uint32_t slot, line; /* indices in their rings */
+    sk_shm_line *lines; /* of local rank 0; those of the others follow */
+    char *slots;        /* of local rank 0; those of the others follow, the common one last */
+    int64_t stride;     /* from a slot to the next */
+    uint64_t arrived;   /* BY_ALL: value of the counter when all have posted */
+    uint32_t ring;      /* of the slots; 0: they are in the lines */
+    uint32_t line;      /* index in its ring */
+    uint32_t user;      /* of the slots: index in `user` */
     sk_shm_kind kind;
     bool open; /* by this rank */
     bool last; /* this rank was the last to post */
@@ -74,6 +75,8 @@ typedef struct sk_shm_ring {
     int64_t slot_bytes;
     int64_t stride, row; /* bytes from a slot to that of the next rank, of the next epoch */
     uint32_t first[SK_SHM_NKINDS], mask[SK_SHM_NKINDS]; /* the slots for each kind of epoch */
+    uint32_t young; /* mask while the memory is young: few slots are used, and again soon */
+    uint32_t users; /* index in `user` of its first slot */
 } sk_shm_ring;
 
 struct sk_shm {
@@ -89,10 +92,8 @@ struct sk_shm {
     sk_shm_epoch_state state[SK_SHM_STATES]; /* by epoch - first: short collectives reuse a few */
     sk_shm_ring ring[SK_SHM_NRINGS];
     uint64_t arrived[SK_SHM_HOT_LINES];
-    uint64_t user[SK_SHM_NRINGS]
-                 [SK_SHM_LINES]; /* 1 + the epoch that this rank opened last with each
-                                                 * slot */
     sk_fifos *fifos;
+    uint64_t user[]; /* 1 + the epoch that this rank opened last with each slot, ring after ring */
 };
 
 /* Wait until all local ranks have released the epochs before `after`, whose slot is wanted again for
@@ -196,13 +197,13 @@ static inline void sk_shm_epoch(sk_shm *shm, int64_t slot_bytes, bool all, bool 
 static inline void sk_shm_open(sk_shm *shm, uint32_t epoch)
 {
     sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
-    uint64_t mark = shm->first + epoch + 1, *user = &shm->user[0][e->line], after = *user;
+    uint64_t mark = shm->first + epoch + 1, *user = &shm->user[e->line], after = *user;
     if (e->open)
         return;
     e->open = true;
     *user = mark;
     if (e->ring) {
-        user = &shm->user[e->ring][e->slot];
+        user = &shm->user[e->user];
         after = *user > after ? *user : after;
         *user = mark;
     }
@@ -217,9 +218,9 @@ static inline bool sk_shm_may_open(sk_shm *shm, uint32_t epoch)
     const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
     if (e->open)
         return true;
-    uint64_t after = shm->user[0][e->line];
-    if (e->ring && shm->user[e->ring][e->slot] > after)
-        after = shm->user[e->ring][e->slot];
+    uint64_t after = shm->user[e->line];
+    if (e->ring && shm->user[e->user] > after)
+        after = shm->user[e->user];
     return shm->known >= after || sk_shm_released_by_all(shm, after);
 }
 

@@ -55,13 +55,15 @@ static size_t head_bytes(int n)
     return whole_pages(sizeof(memory_head) + (size_t)n * sizeof(memory_entry));
 }
 
-/* Room for MPI_COMM_WORLD and for several communicators as large; smaller ones take less. Only pages
- * that are used count, so this is an address range, not memory. */
+/* Room for MPI_COMM_WORLD and for many communicators as large; smaller ones take less. Only pages that are
+ * used count, so this is an address range, not memory; but it is a part of what a process has. */
 size_t sk_node_memory_bytes(int n, int64_t cap)
 {
-    enum { LARGE = 16 };
-    size_t one = sk_shm_size_bytes(sk_shm_size_of(n, cap));
-    return one ? head_bytes(n) + LARGE * whole_pages(one) : 0;
+    enum { LEAST = 16, MOST = 256 };
+    const size_t range = (size_t)1 << (sizeof range > 4 ? 36 : 30);
+    size_t one = whole_pages(sk_shm_size_bytes(sk_shm_size_of(n, cap)));
+    size_t fit = one ? range / one : 0, large = fit < LEAST ? LEAST : fit > MOST ? MOST : fit;
+    return one ? head_bytes(n) + large * one : 0;
 }
 
 sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me)

@@ -15,7 +15,8 @@ enum { PAGE = 4096 };
  * Which slot an epoch has follows from its number: a rank that does not use an epoch only counts it.
  * `hot` slots serve epochs that all local ranks come to together. They are few, so they are reused
  * soon and stay in the cache. Of these, epochs in which each rank reads several long slots use only
- * the first `hottest`. `cold` slots serve ranks that run ahead. All numbers are powers of two. */
+ * the first `hottest`. `cold` slots serve ranks that run ahead. All numbers are powers of two. The first
+ * epochs of all use fewer: see SK_SHM_YOUNG. */
 typedef struct ring_shape {
     int64_t slot, step;
     int hot, hottest, cold;
@@ -47,6 +48,11 @@ static size_t whole_pages(size_t bytes)
 static size_t ring_bytes(const ring_shape *ring, int n)
 {
     return whole_pages((size_t)(n + 1) * (size_t)ring->step * (size_t)(ring->hot + ring->cold));
+}
+
+static uint32_t slots_of(const ring_shape *ring)
+{
+    return (uint32_t)(ring->hot + ring->cold);
 }
 
 static size_t head_bytes(int n)
@@ -103,6 +109,9 @@ static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
     r->mask[SK_SHM_TOGETHER] = (uint32_t)shape->hottest - 1;
     r->first[SK_SHM_RUN_AHEAD] = hot;
     r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)shape->cold - 1;
+    r->young = 1;
+    while ((int64_t)(2 * r->young + 2) * r->row <= SK_SHM_YOUNG_BYTES)
+        r->young = 2 * r->young + 1;
 }
 
 /* How many rings memory of this size has. */
@@ -134,7 +143,12 @@ void sk_shm_lane_clear(void *mem, size_t bytes, int n)
 static sk_shm *new_shm(const ring_shape *rings, void *mem, size_t bytes, int n, int me)
 {
     int nrings = nrings_of(rings, bytes, n);
-    sk_shm *shm = bytes_of(rings, n, nrings) == bytes ? calloc(1, sizeof *shm) : NULL;
+    uint32_t users = 0;
+    for (int i = 0; i < nrings; i++)
+        users += slots_of(&rings[i]);
+    sk_shm *shm = bytes_of(rings, n, nrings) == bytes
+                      ? calloc(1, sizeof *shm + users * sizeof shm->user[0])
+                      : NULL;
     if (!shm)
         return NULL;
     char *at = mem;
@@ -150,8 +164,11 @@ static sk_shm *new_shm(const ring_shape *rings, void *mem, size_t bytes, int n, 
     shm->me = me;
     shm->nrings = nrings;
     at += head_bytes(n);
+    users = 0;
     for (int i = 0; i < nrings; i++) {
         init_ring(&shm->ring[i], &rings[i], at, n);
+        shm->ring[i].users = users;
+        users += slots_of(&rings[i]);
         at += ring_bytes(&rings[i], n);
     }
     return shm;
@@ -276,8 +293,10 @@ void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
     const sk_shm_ring *r = &shm->ring[i];
     SK_ASSERT(slot_bytes <= r->slot_bytes);
     e->ring = i;
-    e->slot = sk_shm_slot_index(r, epoch, e->kind);
-    e->slots = r->mem + e->slot * r->row;
+    uint64_t number = epoch < SK_SHM_YOUNG ? epoch & r->young : epoch;
+    uint32_t slot = sk_shm_slot_index(r, number, e->kind);
+    e->user = r->users + slot;
+    e->slots = r->mem + slot * r->row;
     e->stride = r->stride;
 }
 

@@ -26,6 +26,14 @@ enum {
     /* With this many slots in a ring, or more, a rank that found none free waits until half of them
      * are. With fewer it waits for one: the longer wait would gain little. */
     SK_SHM_MANY_SLOTS = 64,
+
+    /* ---- young memory: a page that nobody has touched yet costs more than a copy of it ---- */
+
+    /* Epochs in memory that are young: those of a few dozen calls, some of which take several. */
+    SK_SHM_YOUNG = 256,
+    /* Bytes of a ring that they use, if that is two slots or more. Sixteen pages cost as much as to adopt
+     * a communicator. */
+    SK_SHM_YOUNG_BYTES = 64 << 10,
 };
 
 #endif

@@ -3,12 +3,14 @@
  *   lives attributes   the user's copy and delete functions run as often as without Skein, and may make
  *                      communicators themselves
  *   lives again N      N communicators one after the other, of changing sets of ranks
- *   lives many N       N communicators at a time */
+ *   lives many N       N communicators at a time
+ *   lives together N   likewise, all of which Skein serves, over few new pages */
 #include "testlib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void use(MPI_Comm comm, const char *what)
 {
@@ -246,6 +248,50 @@ static void many(int n)
     MPI_Comm_free(&last);
 }
 
+/* ---- together ---- */
+
+static long page_faults(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_minflt;
+}
+
+/* After the fourth call, in which it is adopted, the calls on a communicator reuse a few slots. */
+static void calls_on_few_pages(MPI_Comm comm, int bytes, char *data)
+{
+    enum { CALLS = 30, PAGE = 4096, PAGES = 40 };
+    int p;
+    MPI_Comm_size(comm, &p);
+    for (int i = 0; i < 4; i++)
+        MPI_Bcast(data, bytes, MPI_CHAR, 0, comm);
+    long before = page_faults(), most = PAGES + 4 * (long)p * (bytes / PAGE + 1);
+    for (int i = 0; i < CALLS; i++)
+        MPI_Bcast(data, bytes, MPI_CHAR, i % p, comm);
+    for (int i = 0; i < CALLS; i++)
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_CHAR, data, bytes, MPI_CHAR, comm);
+    long faults = page_faults() - before;
+    CHECK(faults <= most, "%ld page faults in calls of %d bytes, at most %ld", faults, bytes, most);
+}
+
+/* With SKEIN_REPORT the test script sees that no call took another way than shared memory. */
+static void together(int n)
+{
+    static const int bytes[] = {8, 200, 1000, 10000};
+    MPI_Comm *all = must_alloc((size_t)n * sizeof *all);
+    char *data = must_alloc((size_t)test_size() * 10000);
+    memset(data, 1, (size_t)test_size() * 10000);
+    test_watch(90, "%d communicators together", n);
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+        calls_on_few_pages(all[i], bytes[i % 4], data);
+    }
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&all[i]);
+    free(all);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "lives");
@@ -258,6 +304,8 @@ int main(int argc, char **argv)
         again(argc > 2 ? atoi(argv[2]) : 40);
     else if (strcmp(what, "many") == 0)
         many(argc > 2 ? atoi(argv[2]) : 2000);
+    else if (strcmp(what, "together") == 0)
+        together(argc > 2 ? atoi(argv[2]) : 41);
     else
         test_fail("there is no test %s", what);
     return test_end();

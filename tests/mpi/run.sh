@@ -113,6 +113,17 @@ wrong_arguments() { # flavour ranks
 }
 
 # same_bits FLAVOUR WHAT RANKS SETTING -- SETTING...: the first run and each of the others find the same.
+# Communicators that live at the same time all have shared memory: the report names no other way.
+together() { # flavour ranks
+    run 100 $1 $2 SKEIN_FIND=3 SKEIN_REPORT=1 -- lives together 41
+    others=$(grep -a '^skein: [a-z_]* *<= ' "$log" | grep -aEv ' (shm|single-copy) |first calls on a')
+    if [ -z "$others" ] && grep -aq '^skein: allgather .* shm ' "$log"; then
+        ok "$1 shared memory of 41 communicators, $2 ranks"
+    else
+        fail "$1 shared memory of 41 communicators, $2 ranks" "${others:-no report}"
+    fi
+}
+
 same_bits() {
     sf=$1 what=$2 sn=$3 reference=$4
     shift 5
@@ -295,6 +306,7 @@ flavour_tests() { # flavour
         run 60 $f 3 SKEIN_FIND=0 -- lives attributes
         for n in 2 5; do run 200 $f $n SKEIN_FIND=0 -- lives again 40; done
         run 250 $f 2 -- lives many 2000
+        for n in 2 4; do together $f $n; done
     fi
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done
@@ -318,7 +330,7 @@ flavour_tests() { # flavour
         run 90 $f 2 SKEIN_CACHE=2 -- concurrent plans 10
         run 90 $f 3 SKEIN_CACHE=2 -- concurrent plans 4
         run 60 $f 3 SKEIN_CACHE=2 -- concurrent deferred 4
-        for n in 2 4; do run 90 $f $n -- concurrent adopt 40; done
+        for n in 2 4; do run 90 $f $n SKEIN_FIND=3 -- concurrent adopt 40; done
         run 90 $f 2 -- concurrent free 200
         run 90 $f 2 -- concurrent setups 600
         run 60 $f 2 -- concurrent zero
@@ -326,8 +338,8 @@ flavour_tests() { # flavour
     fi
     if wanted random; then
         for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 400; done
-        run 150 $f 5 -- random "$seed" 250
-        run 150 $f 8 -- random "$seed" 150
+        run 150 $f 5 SKEIN_FIND=3 -- random "$seed" 250
+        run 150 $f 8 SKEIN_FIND=3 -- random "$seed" 150
         run 150 $f 16 -- random "$seed" 40
         run 60 $f 3 -- random 1794787940 1 # duplicates of three communicators once waited for each other
         run 150 $f 3 SKEIN=off -- random "$seed" 60

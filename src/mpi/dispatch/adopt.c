@@ -5,8 +5,10 @@
 
 #include "base/assert.h"
 #include "coll/copy_time.h"
+#include "mpi/dispatch/worth.h"
 #include "mpi/state/device.h"
 #include "mpi/state/kept.h"
+#include "mpi/state/topo.h"
 #include "mpi/state/world.h"
 
 /* Bits of an agreement: the leaders have regions, the ranks have memory for what they need, at no rank
@@ -69,20 +71,24 @@ static void give_region_back(sk_comm *c)
     c->lease = NULL;
 }
 
-/* A rank without memory for its part would leave the others waiting for ever. */
-static void share_region(sk_comm *c, const sk_local_part *l)
+/* Ranks of one node know the region from the agreement; on several nodes the leader of each publishes
+ * its own. A rank without memory for its part would leave the others waiting for ever. */
+static void share_region(sk_comm *c, const sk_local_part *l, sk_region r)
 {
     struct sk_world *w = sk_proc.world;
+    bool known = c->machine->nnodes == 1;
     if (l->me == 0) {
+        if (known)
+            return;
         sk_node_memory_publish(w->memory, c->number, c->lease->region);
         SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attached_by(w->memory, l->n - 1), sk_progress());
         sk_node_memory_withdraw(w->memory);
         return;
     }
     int leader = w->node_rank[l->peers[0]];
-    sk_region r;
-    SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attach(w->memory, leader, c->number, &r),
-                  sk_progress());
+    if (!known)
+        SK_WAIT_UNTIL(sk_proc.wait, sk_node_memory_attach(w->memory, leader, c->number, &r),
+                      sk_progress());
     c->lease = sk_lease_attach(w->leases, r, l->peers, l->n, l->me, l->size);
     if (!c->lease)
         sk_host.Abort(c->user, MPI_ERR_NO_MEM);
@@ -130,9 +136,9 @@ static void give_region_back(sk_comm *c)
     (void)c;
 }
 
-static void share_region(sk_comm *c, const sk_local_part *l)
+static void share_region(sk_comm *c, const sk_local_part *l, sk_region r)
 {
-    (void)c, (void)l;
+    (void)c, (void)l, (void)r;
 }
 
 static void use_region(sk_comm *c, const sk_local_part *l)
@@ -159,9 +165,19 @@ static bool combine(sk_comm *c, sk_agreement *a)
            MPI_SUCCESS;
 }
 
+/* The region that ranks of one node will share is that of their first rank. */
+static void offer_region(const sk_comm *c, sk_agreement *a)
+{
+    a->region = a->stamp = UINT64_MAX;
+    if (c->rank > 0)
+        return;
+    a->region = c->lease ? c->lease->region.at : 0;
+    a->stamp = c->lease ? c->lease->region.stamp : 0;
+}
+
 /* Agree on a number: -1 if there is none. If at some rank another thread agrees, the ranks try again:
  * see world.h. *begun: this thread still may. */
-static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
+static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, sk_region *region, bool *begun)
 {
     enum { MOST_TRIES = 1000 };
     sk_agreement a;
@@ -174,9 +190,11 @@ static int agree(sk_comm *c, uint64_t mine, uint64_t *bits, bool *begun)
         if (!(mine & ABLE))
             a = (sk_agreement){.bits = UNDISTURBED};
         a.id = new_id;
+        offer_region(c, &a);
         if (!combine(c, &a))
             a.bits = UNDISTURBED;
         *bits = a.bits;
+        *region = (sk_region){.at = a.region, .stamp = a.stamp};
         number = sk_world_end_agreement(&a, *begun);
         if (number >= 0 || a.bits & UNDISTURBED)
             break;
@@ -196,16 +214,27 @@ static void use_plans(sk_comm *c, sk_kept *kept)
 {
     if (!kept || kept->slot_capacity != c->slot_capacity || kept->direct != c->direct)
         return;
-    SK_ASSERT(sk_plans_count(c->plans).built == 0);
-    sk_plans *none = c->plans;
+    SK_ASSERT(!c->plans);
     c->plans = kept->plans;
-    c->counted = sk_plans_count(c->plans);
-    kept->plans = none;
+    kept->plans = NULL;
+    if (c->plans)
+        c->counted = sk_plans_count(c->plans);
+}
+
+/* Shared memory was to be had, but no region is left: messages are slower than the host's own
+ * collectives. The same answer on all ranks. */
+static bool lacks_region(const sk_comm *c, uint64_t bits)
+{
+    const struct sk_world *w = sk_proc.world;
+    int64_t cap = sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_SHM);
+    return !(bits & REGION_TAKEN) && w->memory && c->machine->max_per_node > 1 &&
+           sk_shm_size_of(c->machine->max_per_node, cap).main && !sk_topo_exists(c->user);
 }
 
 void sk_adopt(sk_comm *c)
 {
     bool able = sk_comm_find_peers(c), begun = false;
+    c->young.coll = SK_NCOLLS; /* no longer young */
     if (c->state != SK_COMM_NEW)
         return;
     sk_local_part local = {0};
@@ -219,7 +248,12 @@ void sk_adopt(sk_comm *c)
         able = able && find_machine(c);
     if (able)
         bits |= ABLE | (take_region(c, &local) ? REGION_TAKEN : 0);
-    int number = agree(c, bits, &bits, &begun);
+    sk_region region;
+    int number = agree(c, bits, &bits, &region, &begun);
+    if (number >= 0 && lacks_region(c, bits)) {
+        sk_world_free_number(number);
+        number = -1;
+    }
     if (number < 0 || !(bits & REGION_TAKEN))
         give_region_back(c);
     if (number >= 0) {
@@ -229,7 +263,7 @@ void sk_adopt(sk_comm *c)
         if (c->devices)
             atomic_fetch_or(&sk_proc.devices, SK_DEVICES_AGREED);
         if (bits & REGION_TAKEN && local.peers) {
-            share_region(c, &local);
+            share_region(c, &local, region);
             use_region(c, &local);
         }
         use_plans(c, kept);
@@ -238,17 +272,9 @@ void sk_adopt(sk_comm *c)
     } else {
         sk_machine_free(c->machine);
         c->machine = NULL;
-        c->adopt_after = 2 * c->calls + 1; /* not in every call */
+        sk_worth_postpone(c);
     }
     sk_world_release_agreement(begun);
     free(local.peers);
     sk_kept_free(kept);
-}
-
-bool sk_adopt_now(sk_comm *c, const sk_args *a)
-{
-    bool tried = c->adopt_after != sk_proc.find_after;
-    return ++c->calls > c->adopt_after ||
-           (!tried &&
-            (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || sk_args_may_round(a)));
 }

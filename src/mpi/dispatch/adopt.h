@@ -4,17 +4,12 @@
  * memory from the node's memory. Until then the host serves its calls.
  *
  * MPI_COMM_WORLD is adopted in MPI_Init, a communicator with a topology when it is created, others when
- * they prove worth it, see sk_adopt_now. */
+ * they prove worth it, see worth.h. */
 #ifndef SK_ADOPT_H
 #define SK_ADOPT_H
 
-#include "mpi/dispatch/args.h"
+#include "mpi/state/comm.h"
 
 /* All ranks do this in the same call. */
 void sk_adopt(sk_comm *c);
-
-/* Count a call that may block on a new communicator. True: adopt it now. The first reduction that may
- * round is enough: its repetitions are to give the same bits from the first one on. */
-bool sk_adopt_now(sk_comm *c, const sk_args *a);
-
 #endif

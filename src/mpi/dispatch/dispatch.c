@@ -17,6 +17,7 @@
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
 #include "mpi/dispatch/startup.h"
+#include "mpi/dispatch/worth.h"
 #include "mpi/state/device.h"
 #include "mpi/state/host_progress.h"
 
@@ -235,7 +236,7 @@ static sk_host_reason adopt(sk_args *a, sk_comm *c)
     if (!sk_args_read(a, c, &call))
         return SK_HOST_ARGS;
     if (a->form != SK_NONBLOCKING) { /* which must not wait */
-        if (sk_adopt_now(c, a))
+        if (sk_worth_adopting(c, a, &call))
             sk_adopt(c);
         if (c->state == SK_COMM_NEW)
             sk_comm_barrier(c);
@@ -300,7 +301,10 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
         c = sk_comm_find(a->comm);
         if (!c)
             return to_host(a, c, SK_HOST_ARGS);
-    } else if (a->form != SK_PERSISTENT && c->cache) {
+    } else if (!c->cache) {
+        if (sk_worth_repeated(c, a))
+            return to_host(a, c, SK_HOST_EARLY);
+    } else if (a->form != SK_PERSISTENT) {
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x) {
@@ -411,7 +415,7 @@ void sk_dispatch_world_created(void)
 void sk_dispatch_comm_created(MPI_Comm comm)
 {
     if (comm == MPI_COMM_NULL || !sk_process_ready() ||
-        (sk_proc.find_after > 0 && !sk_topo_exists(comm)))
+        (sk_proc.find_after != 0 && !sk_topo_exists(comm)))
         return;
     sk_comm *c = sk_comm_get(comm);
     if (c && !c->inter)

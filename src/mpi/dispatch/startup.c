@@ -67,7 +67,10 @@ static void read_settings(const sk_settings *set)
     sk_proc.wait = sk_wait_mode_of(sk_settings_text(set, SK_SET_WAIT));
     sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
     sk_proc.reproducible = sk_settings_bool(set, SK_SET_REPRODUCIBLE);
-    sk_proc.find_after = sk_proc.reproducible ? 0 : sk_settings_int(set, SK_SET_FIND);
+    sk_proc.find_after =
+        sk_settings_given(set, SK_SET_FIND) ? sk_settings_int(set, SK_SET_FIND) : -1;
+    if (sk_proc.reproducible)
+        sk_proc.find_after = 0;
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
     check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)

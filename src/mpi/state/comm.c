@@ -12,16 +12,17 @@
 
 enum { BEING_CLEARED = -1 };
 
+/* Objects are taken under the lock and come back without it, so the one on top can change only by
+ * another one being put over it. */
 static sk_comm *take_from_pool(void)
 {
     pthread_mutex_lock(&sk_proc.lock);
-    sk_comm *c = sk_proc.comms;
-    for (; c; c = c->next) {
-        int nobody = 0;
-        if (atomic_compare_exchange_strong(&c->users, &nobody, 1))
-            break;
-    }
-    if (!c && (c = calloc(1, sizeof *c))) {
+    sk_comm *c = atomic_load(&sk_proc.idle_comms);
+    while (c && !atomic_compare_exchange_weak(&sk_proc.idle_comms, &c, c->next_idle))
+        ;
+    if (c)
+        atomic_store(&c->users, 1);
+    else if ((c = calloc(1, sizeof *c))) {
         atomic_init(&c->users, 1);
         c->number = -1;
         pthread_mutex_init(&c->plans_lock, NULL);
@@ -30,6 +31,13 @@ static sk_comm *take_from_pool(void)
     }
     pthread_mutex_unlock(&sk_proc.lock);
     return c;
+}
+
+static void put_into_pool(sk_comm *c)
+{
+    c->next_idle = atomic_load(&sk_proc.idle_comms);
+    while (!atomic_compare_exchange_weak(&sk_proc.idle_comms, &c->next_idle, c))
+        ;
 }
 
 void sk_comm_drop_cache(sk_comm *c)
@@ -89,6 +97,7 @@ void sk_comm_release(sk_comm *c)
         return;
     clear(c);
     atomic_store(&c->users, 0);
+    put_into_pool(c);
 }
 
 int sk_comm_attr_freed(MPI_Comm comm, int key, void *value, void *extra)
@@ -114,9 +123,9 @@ static sk_comm *make(MPI_Comm comm)
     c->host_rounds = 0;
     c->devices = c->device_seen = c->device_host = false;
     c->device_calls = 0;
-    c->next_tag = c->next_persist_tag = c->calls = 0;
+    c->next_tag = c->next_persist_tag = 0;
     c->next_lane = 0;
-    c->adopt_after = sk_proc.find_after;
+    c->young = (sk_young){.coll = SK_NCOLLS};
     if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         goto fail;
     c->inter = inter;
@@ -127,9 +136,6 @@ static sk_comm *make(MPI_Comm comm)
             c->state = SK_COMM_ADOPTED; /* it sends no messages */
             c->requests_written = sk_host_writes_requests();
         }
-        c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
-        if (!c->plans)
-            goto fail;
     }
     if (sk_host.Comm_set_attr(comm, sk_proc.comm_key, c) != MPI_SUCCESS)
         goto fail;
@@ -220,10 +226,12 @@ sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out)
 {
     if (sk_proc.threads)
         pthread_mutex_lock(&c->plans_lock);
-    sk_status st = sk_plans_get(c->plans, sk_proc.select, call, out);
+    if (!c->plans)
+        c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
+    sk_status st = c->plans ? sk_plans_get(c->plans, sk_proc.select, call, out) : SK_NOMEM;
     if (st == SK_OK)
         sk_plan_hold(*out);
-    sk_plans_stats now = sk_plans_count(c->plans);
+    sk_plans_stats now = c->plans ? sk_plans_count(c->plans) : c->counted;
     if (now.built != c->counted.built) {
         sk_report_plans(sk_proc.report, now.built - c->counted.built,
                         now.evicted - c->counted.evicted);
@@ -272,6 +280,7 @@ void sk_comm_forget_all(void)
         free(c);
     }
     sk_proc.comms = NULL;
+    atomic_store(&sk_proc.idle_comms, NULL);
     sk_kept_free_all();
     sk_host.Comm_free_keyval(&sk_proc.comm_key);
 }

@@ -10,6 +10,22 @@
 /* Not served yet; served; never served, because some of its ranks are outside MPI_COMM_WORLD. */
 typedef enum sk_comm_state { SK_COMM_NEW, SK_COMM_ADOPTED, SK_COMM_FOREIGN } sk_comm_state;
 
+/* The calls on a communicator that Skein does not serve yet: see worth.h. The same on all ranks but for
+ * the arguments. */
+typedef struct sk_young {
+    int64_t calls;
+    double spent, budget; /* ns of the host, or calls: so far; at which it is adopted */
+    bool tried;           /* to adopt it */
+    double call;          /* what the last call added to `spent` */
+    int coll;             /* of that call, whose arguments follow; SK_NCOLLS: not kept */
+    int root;
+    const void *sbuf, *rbuf;
+    int64_t scount, rcount;
+    MPI_Datatype stype, rtype;
+    MPI_Op op;
+    uint64_t arrays; /* a number for their contents */
+} sk_young;
+
 typedef struct sk_comm {
     _Atomic(uintptr_t) handle; /* 0 while in the pool */
     MPI_Comm user;
@@ -19,8 +35,7 @@ typedef struct sk_comm {
     sk_comm_state state;
     int number;                     /* see world.h; -1: none */
     int *peers;                     /* the rank of each rank in MPI_COMM_WORLD; NULL: the same */
-    int64_t calls;                  /* while it is new */
-    int64_t adopt_after;            /* calls */
+    sk_young young;                 /* until it is adopted */
     sk_machine *machine;            /* who sits where */
     const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
     sk_shm *shm;                    /* NULL: no shared memory */
@@ -67,7 +82,8 @@ typedef struct sk_comm {
     void *arrays;
     size_t arrays_size;
 
-    struct sk_comm *next; /* in the process's list */
+    struct sk_comm *next;      /* in the process's list */
+    struct sk_comm *next_idle; /* in the pool */
 } sk_comm;
 
 sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serve */

@@ -33,7 +33,7 @@ typedef struct sk_process {
     bool reproducible;       /* SKEIN_REPRODUCIBLE: see sk_args_read */
     bool checking;           /* SKEIN_CHECK: see dispatch/check.h */
     int leaders;             /* SKEIN_LEADERS */
-    int64_t find_after;      /* calls on a communicator before Skein adopts it */
+    int64_t find_after;      /* calls on a communicator before Skein adopts it; -1: see worth.h */
     bool threads;            /* MPI_THREAD_MULTIPLE */
     bool plans;              /* patterns are made at all (SKEIN_PLAN) */
     void (*progress)(void);  /* progresses the active collectives: see sk_progress */
@@ -82,6 +82,7 @@ typedef struct sk_process {
 
     pthread_mutex_t lock; /* protects everything below */
     struct sk_comm *comms;
+    _Atomic(struct sk_comm *) idle_comms; /* the pool: see comm.c */
     struct sk_dtype *types;
     struct sk_op *active; /* in order of start */
     struct sk_op **active_end;

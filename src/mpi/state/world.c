@@ -93,6 +93,7 @@ static bool introduce(sk_introduction *in)
     }
     if (sk_machine_new(w->nranks, w->locations, w->cores, &in->machine) != SK_OK)
         return false;
+    w->nnodes = in->machine->nnodes;
     memcpy(w->node_rank, in->machine->local_rank, n * sizeof *w->node_rank);
     in->local_ranks = sk_machine_local_ranks(in->machine, w->rank, &in->nlocal);
     in->me = w->node_rank[w->rank];
@@ -256,6 +257,8 @@ static bool vote(sk_introduction *in, bool alive)
     sk_select_prices(sk_proc.select, &w->prices);
     if (!votes[VOTE_MEMORY])
         forget_memory(w);
+    w->priced =
+        w->nnodes == 1 && w->memory && w->progress_everywhere && sk_copy_prices_known(&w->prices);
     return true;
 }
 

@@ -25,6 +25,8 @@ struct sk_world {
     sk_location *locations; /* of each rank */
     int *node_rank;         /* of each rank: its index among the ranks of its node */
     int cores;              /* of the smallest node */
+    int nnodes;
+    bool priced; /* ranks of one node, with prices of copies between them: see worth.h */
     bool
         progress_everywhere; /* on all ranks collectives progress inside the host's blocking calls */
     bool cma;                /* local ranks can read each other's memory */
@@ -56,6 +58,7 @@ typedef struct sk_agreement {
     uint64_t number[SK_NUMBER_WORDS];
     uint64_t bits;
     uint64_t id; /* of the attempt: unique in the job, from the first rank of the communicator */
+    uint64_t region, stamp; /* ranks of one node: their shared memory, from the first of them */
 } sk_agreement;
 
 /* Threads of one process may agree on several communicators at a time, at each rank in another order. One

@@ -1,0 +1,180 @@
+#include "mpi/dispatch/worth.h"
+
+#include <string.h>
+
+#include "mpi/state/world.h"
+
+enum {
+    SHARE = 10, /* of the host's time, at most, is lost */
+    AHEAD = 27, /* calls that are likely to follow: with the first ones, thirty */
+    PAGES = 24, /* first touched when a communicator is adopted, in private and in shared memory */
+    PAGE = 4096,
+    LINE = 64,
+};
+
+/* ---- computed times, in ns ---- */
+
+static double price(const struct sk_world *w, sk_price_id id)
+{
+    return (double)w->prices.fs[id] * 1e-6;
+}
+
+/* Are times computed? */
+static bool priced(const struct sk_world *w)
+{
+    return sk_proc.find_after < 0 && w && w->priced;
+}
+
+static double ranks_per_core(const struct sk_world *w)
+{
+    int least = (w->nranks + w->cores - 1) / w->cores;
+    return w->wait == SK_WAIT_SPIN ? 1 : least;
+}
+
+/* Does each rank wait for all others? In a reduce_scatter not for those with an empty block. */
+static bool synchronizes(sk_coll coll)
+{
+    switch (coll) {
+    case SK_BARRIER:
+    case SK_ALLGATHER:
+    case SK_ALLGATHERV:
+    case SK_ALLTOALL:
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+    case SK_ALLREDUCE:
+    case SK_REDUCE_SCATTER_BLOCK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Where ranks share cores, what all of them wait in a collective that takes log n messages of each: a core
+ * switches to every rank that it has. */
+static double waiting(const struct sk_world *w, int nranks)
+{
+    int rounds = 0;
+    while (1 << rounds < nranks)
+        rounds++;
+    return w->wait == SK_WAIT_SPIN ? 0 : rounds * ranks_per_core(w) * price(w, SK_PRICE_CALL);
+}
+
+/* Bytes that the busiest rank receives or sends, as far as all ranks know. */
+static double traffic(const sk_call *call)
+{
+    switch (call->coll) {
+    case SK_SCATTER:
+    case SK_GATHER:
+    case SK_ALLGATHER:
+    case SK_ALLTOALL:
+        return (double)sk_call_bytes(call) * (call->nranks - 1);
+    case SK_SCATTERV:
+    case SK_GATHERV:
+    case SK_ALLTOALLV:
+    case SK_ALLTOALLW:
+        return 0;
+    default:
+        return (double)sk_call_bytes(call);
+    }
+}
+
+/* At least: a line there and one back, and each byte is read. */
+static double host_time(const struct sk_world *w, const sk_call *call)
+{
+    bool together = synchronizes(call->coll);
+    return 2 * LINE * (price(w, SK_PRICE_IN) + price(w, SK_PRICE_OUT)) +
+           traffic(call) * price(w, SK_PRICE_READ) * (together ? ranks_per_core(w) : 1) +
+           (together ? waiting(w, call->nranks) : 0);
+}
+
+/* A page fault costs about as much as another call of the kernel. Two slots of this size will be used. The
+ * ranks wait for each other in the agreement, which is a reduction and a broadcast, and in the call after
+ * it, for those that are last to touch their pages. */
+static double adoption_time(const struct sk_world *w, const sk_call *call)
+{
+    double pages = PAGES + 2 * traffic(call) / PAGE;
+    return 4 * waiting(w, call->nranks) + pages * price(w, SK_PRICE_CALL) * ranks_per_core(w);
+}
+
+/* ---- the decision ---- */
+
+/* Skein saves half of the host's time in this call and in those that follow. Where counts may be zero
+ * nobody knows. */
+static bool saves_at_once(const struct sk_world *w, const sk_call *call)
+{
+    return w->wait != SK_WAIT_SPIN && synchronizes(call->coll) && !sk_coll_irregular(call->coll) &&
+           AHEAD * host_time(w, call) / 2 > adoption_time(w, call);
+}
+
+static uint64_t mix(uint64_t h, const void *array, size_t bytes)
+{
+    for (size_t i = 0; array && i < bytes; i += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, (const char *)array + i, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u + (h >> 29);
+    }
+    return h;
+}
+
+uint64_t sk_worth_arrays(const sk_args *a, int n)
+{
+    size_t ranks = (size_t)n, count = ranks * (a->wide ? sizeof(MPI_Count) : sizeof(int));
+    size_t displ = ranks * (a->wide || a->aints ? sizeof(MPI_Aint) : sizeof(int));
+    size_t types = ranks * sizeof(MPI_Datatype);
+    uint64_t h = mix(mix(1, a->scounts, count), a->rcounts, count);
+    h = mix(mix(h, a->sdispls, displ), a->rdispls, displ);
+    return mix(mix(h, a->stypes, types), a->rtypes, types);
+}
+
+/* The arguments of a call that may be counted again without a look at what they mean. */
+static void remember(sk_comm *c, const sk_args *a)
+{
+    sk_young *y = &c->young;
+    y->coll = (int)a->coll;
+    y->root = a->root;
+    y->sbuf = a->sbuf;
+    y->rbuf = a->rbuf;
+    y->scount = a->scount;
+    y->rcount = a->rcount;
+    y->stype = a->stype;
+    y->rtype = a->rtype;
+    y->op = a->op;
+    y->arrays = sk_args_has_arrays(a) ? sk_worth_arrays(a, c->nranks) : 0;
+}
+
+/* Count a call with a computed time. */
+static bool pays(sk_young *y, const sk_call *call)
+{
+    const struct sk_world *w = sk_proc.world;
+    double budget = SHARE * adoption_time(w, call);
+    if (!y->tried && budget > y->budget)
+        y->budget = budget;
+    y->call = host_time(w, call);
+    y->spent += y->call;
+    return y->spent > y->budget || (!y->tried && saves_at_once(w, call));
+}
+
+bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
+{
+    sk_young *y = &c->young;
+    y->calls++;
+    y->coll = SK_NCOLLS;
+    if (!y->tried && (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || sk_args_may_round(a)))
+        return true;
+    if (priced(sk_proc.world)) {
+        if (y->calls > SK_WORTH_CALLS && pays(y, &call->call))
+            return true;
+        if (call->permanent && a->form == SK_BLOCKING && !sk_args_may_round(a))
+            remember(c, a);
+        return false;
+    }
+    if (!y->tried)
+        y->budget = sk_proc.find_after < 0 ? SK_WORTH_CALLS : (double)sk_proc.find_after;
+    return ++y->spent > y->budget;
+}
+
+void sk_worth_postpone(sk_comm *c)
+{
+    c->young.budget = 2 * c->young.spent + 1;
+    c->young.tried = true;
+}

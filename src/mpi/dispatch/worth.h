@@ -1,0 +1,49 @@
+/* worth.h: when it pays to adopt a new communicator, which the host serves until then.
+ *
+ * To adopt costs an agreement, and page faults for memory that nobody has used before. The ranks cannot
+ * measure the host and agree without paying for that, so what the host took so far and what adopting
+ * will cost are computed, from the prices of copies and from what is equal on all ranks. A communicator
+ * is adopted when its calls so far took the host ten times that cost: then even a program that makes no
+ * further call loses no more than a tenth. Where ranks share cores and wait for each other in the call, Skein
+ * saves at least half of the host's time, and it is adopted if some further calls will pay.
+ *
+ * SKEIN_FIND counts calls instead. So does a job on several nodes, where an agreement costs no more than a
+ * call, and one whose hosts do not progress Skein's collectives, where each call that the host serves
+ * costs a barrier. */
+#ifndef SK_WORTH_H
+#define SK_WORTH_H
+
+#include "mpi/dispatch/args.h"
+
+/* Count a call that may block on a new communicator. True: adopt it now. The first reduction that may
+ * round is enough: its repetitions are to give the same bits from the first one on. */
+bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call);
+
+/* Calls that the host serves at least. Where calls are counted it serves no others. */
+enum { SK_WORTH_CALLS = 3 };
+
+/* A number for the contents of the arrays, for n ranks. */
+uint64_t sk_worth_arrays(const sk_args *a, int n);
+
+/* A blocking call just like the one that was counted last, and it does not pay yet: count it again. */
+static inline bool sk_worth_repeated(sk_comm *c, sk_args *a)
+{
+    sk_young *y = &c->young;
+    if ((int)a->coll != y->coll)
+        return false;
+    sk_args_clear_insignificant(a, c);
+    if (a->form != SK_BLOCKING || a->root != y->root || a->sbuf != y->sbuf || a->rbuf != y->rbuf ||
+        a->scount != y->scount || a->rcount != y->rcount || a->stype != y->stype ||
+        a->rtype != y->rtype || a->op != y->op ||
+        (sk_args_has_arrays(a) ? sk_worth_arrays(a, c->nranks) : 0) != y->arrays ||
+        y->calls == SK_WORTH_CALLS || y->spent + y->call > y->budget)
+        return false;
+    y->spent += y->call;
+    y->calls++;
+    return true;
+}
+
+/* The ranks could not adopt it: do not try again in every call. */
+void sk_worth_postpone(sk_comm *c);
+
+#endif
