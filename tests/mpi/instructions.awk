@@ -6,7 +6,8 @@
 #
 # Not counted are host_progress.c, which the host calls from inside its own functions, and, with
 # -v waits=1, waiting, which depends on the other rank: waiting.c, what it lets go on meanwhile (request.c, process.c),
-# and the files that wait for the others to attach to a region (adopt.c, node_memory.c). There the
+# and the files that wait for the others to attach to a region (adopt.c, node_memory.c). With -v waits=2
+# request.c counts, for calls that do not wait. There the
 # file of the function decides, not that of the line: a polling loop is made of lines inlined from headers.
 # A function that begins with such a line may be said to be of the header.
 
@@ -20,7 +21,8 @@ function named(text, table,   id, rest) { # "(7) name" defines, "(7)" refers
 }
 function counts() { # the line at hand is of the file `at`, in a function of the file `own`
     return at ~ /\/src\/[a-z_0-9\/]+\.(c|h|def)$/ && own !~ /\/host_progress\.c$/ &&
-        !(waits && own ~ /\/(waiting|request|process|adopt|node_memory)\.[ch]$/)
+        !(waits && own ~ /\/(waiting|process|adopt|node_memory)\.[ch]$/) &&
+        !(waits == 1 && own ~ /\/request\.c$/)
 }
 
 /^ob=/ { object = named(substr($0, 4), obj); next }

@@ -1,12 +1,32 @@
-/* instructions.c: N allreduces of 8 bytes, or the lives of N communicators with some of these in each, for
- * instructions.sh to count under callgrind, which looks only into `measured`: what comes before it, up
- * to waiting for the other rank, is not the same in every run.
- *   instructions [N [lives]] */
+/* instructions.c: N allreduces of 8 bytes in one of the forms, or the lives of N communicators with some
+ * blocking ones in each, for instructions.sh to count under callgrind, which looks only into `measured`:
+ * what comes before it, up to waiting for the other rank, is not the same in every run.
+ *   instructions [N [nonblocking | persistent | lives]] */
+#include "coll.h"
 #include "testlib.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-long measured(int n, bool lives);
+typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, LIVES, NMODES } mode;
+
+static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent", "lives"};
+
+long measured(int n, mode m);
+
+/* Calls that outlive their call are counted one by one, when rank 1 has made the same call: so rank 0 never
+ * waits. */
+static void let_go_on(void)
+{
+    if (test_rank() == 1)
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+}
+
+static void await_other(void)
+{
+    if (test_rank() == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
 
 static long allreduce(int n, MPI_Comm comm)
 {
@@ -29,22 +49,80 @@ static long live(int n)
     return out;
 }
 
-__attribute__((noinline)) long measured(int n, bool lives)
+static long nonblocking(void)
 {
-    return lives ? live(n) : allreduce(n, MPI_COMM_WORLD);
+    long in = 1, out = 0;
+    MPI_Request q;
+    MPI_Iallreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &q);
+    let_go_on();
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    return out;
+}
+
+static MPI_Request persistent_request;
+static long persistent_in = 1, persistent_out;
+
+static void make_persistent(void)
+{
+    args a = {.coll = C_ALLREDUCE, .sbuf = &persistent_in, .rbuf = &persistent_out};
+    a.rtype = MPI_LONG;
+    a.op = MPI_SUM;
+    a.comm = MPI_COMM_WORLD;
+    a.ints.rcount = 1;
+    coll_call(&a, F_PERSISTENT, false, &persistent_request);
+}
+
+static long persistent(void)
+{
+    MPI_Start(&persistent_request);
+    let_go_on();
+    MPI_Wait(&persistent_request, MPI_STATUS_IGNORE);
+    return persistent_out;
+}
+
+static long once(mode m)
+{
+    return m == NONBLOCKING ? nonblocking() : persistent();
+}
+
+__attribute__((noinline)) long measured(int n, mode m)
+{
+    return m == LIVES ? live(n) : m == BLOCKING ? allreduce(n, MPI_COMM_WORLD) : once(m);
+}
+
+static long one_by_one(int n, mode m, bool warm_up)
+{
+    long out = 0;
+    for (int i = 0; i < n; i++) {
+        await_other();
+        out = warm_up ? once(m) : measured(1, m);
+    }
+    return out;
 }
 
 int main(int argc, char **argv)
 {
+    enum { WARM_UP = 50 };
     test_begin(&argc, &argv, "instructions");
     int n = argc > 1 ? atoi(argv[1]) : 1000;
-    enum { WARM_UP = 50 };
-    bool lives = argc > 2;
-    if (lives)
-        live(WARM_UP);
-    else
-        allreduce(WARM_UP, MPI_COMM_WORLD);
-    long out = measured(n, lives);
+    long out;
+    mode m = BLOCKING;
+    while (argc > 2 && m < LIVES && strcmp(argv[2], mode_names[m]) != 0)
+        m++;
+    if (m == PERSISTENT)
+        make_persistent();
+    if (m == NONBLOCKING || m == PERSISTENT) {
+        one_by_one(WARM_UP, m, true);
+        out = one_by_one(n, m, false);
+    } else {
+        if (m == LIVES)
+            live(WARM_UP);
+        else
+            allreduce(WARM_UP, MPI_COMM_WORLD);
+        out = measured(n, m);
+    }
     CHECK(out == test_size(), "the sum is %ld", out);
+    if (m == PERSISTENT)
+        MPI_Request_free(&persistent_request);
     return test_end();
 }

@@ -123,6 +123,22 @@ static double now(void)
     return sk_proc.reporting ? sk_host.Wtime() : 0;
 }
 
+/* A planned call that outlives its call. False: it is left to the host. */
+__attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c, sk_descriptor *x,
+                                                    MPI_Request *request, int error, int *rc)
+{
+    sk_mpi_call call = {.handles = x->wire.handles,
+                        .kernel = x->wire.kernel,
+                        .send = (void *)(uintptr_t)a->sbuf,
+                        .recv = a->rbuf,
+                        .staging = a->staging,
+                        .error = error};
+    if (a->form == SK_PERSISTENT && !sk_own_lane_get(c, x->plan, &call.own_lane))
+        return pass_to_host(a, c, SK_HOST_MEMORY);
+    *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    return true;
+}
+
 /* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
  * other ranks must not wait because of it, so the call runs all the same and ends with it. False: it is
  * left to the host. */
@@ -136,15 +152,16 @@ static bool run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Req
             *rc = sk_raise(c, error);
         return true;
     }
-    sk_mpi_call call = {.handles = x->wire.handles,
-                        .kernel = x->wire.kernel,
-                        .send = send,
-                        .recv = a->rbuf,
-                        .staging = a->staging,
-                        .error = error};
-    if (a->form == SK_PERSISTENT && !sk_own_lane_get(c, x->plan, &call.own_lane))
-        return pass_to_host(a, c, SK_HOST_MEMORY);
-    *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    sk_op *op = NULL;
+    if (a->form == SK_NONBLOCKING && x->sched->straight && !x->bytes && !a->staging &&
+        error == MPI_SUCCESS)
+        op = sk_op_at_once(c, x->plan, x->counter, &x->wire, send, a->rbuf);
+    if (!op)
+        return start_planned(a, c, x, request, error, rc);
+    c->had_nonblocking = true;
+    sk_host_hook_install();
+    *request = op->handle;
+    *rc = MPI_SUCCESS;
     return true;
 }
 

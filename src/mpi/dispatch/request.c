@@ -12,11 +12,8 @@
 
 /* ---- the pool ---- */
 
-/* One that nobody uses gives back what it holds. Its memory stays, unless it is large. Any thread may
- * put one into the pool, also inside the host; they are taken under the process lock. */
-static void put_back(sk_op *op)
+static void let_go(sk_op *op)
 {
-    enum { MOST_KEPT = 64 << 10 };
     sk_plan_release(op->plan);
     if (op->own_lane.shm)
         sk_own_lane_end(sk_proc.world->leases, &op->own_lane);
@@ -29,6 +26,15 @@ static void put_back(sk_op *op)
     op->comm = NULL;
     op->staging = NULL;
     op->call = NULL;
+}
+
+/* One that nobody uses gives back what it holds. Its memory stays, unless it is large. Any thread may
+ * put one into the pool, also inside the host; they are taken under the process lock. */
+static void put_back(sk_op *op)
+{
+    enum { MOST_KEPT = 64 << 10 };
+    if (op->plan || op->call || op->comm)
+        let_go(op);
     if (op->memory_size > MOST_KEPT) {
         free(op->memory);
         op->memory = NULL;
@@ -70,18 +76,14 @@ static sk_op *make_op(void)
     return op;
 }
 
-/* Others may put ops in meanwhile, but only this thread takes one. */
+/* Others may put ops in meanwhile, but only this thread takes one: the process lock is held. */
 static sk_op *take_op(void)
 {
-    pthread_mutex_lock(&sk_proc.lock);
     sk_op *op = atomic_load_explicit(&sk_proc.op_pool, memory_order_acquire);
     while (op && !atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op, op->pool_next,
                                                         memory_order_acquire, memory_order_acquire))
         ;
-    if (!op)
-        op = make_op();
-    pthread_mutex_unlock(&sk_proc.lock);
-    return op;
+    return op ? op : make_op();
 }
 
 void sk_request_end(void)
@@ -158,7 +160,9 @@ static bool take_lane(sk_op *op, sk_comm *c)
 
 sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form)
 {
+    pthread_mutex_lock(&sk_proc.lock);
     sk_op *op = take_op();
+    pthread_mutex_unlock(&sk_proc.lock);
     if (!op)
         return NULL;
     atomic_store_explicit(&op->users, 1, memory_order_relaxed);
@@ -408,6 +412,15 @@ static void complete(sk_op *op)
         sk_free_deferred();
 }
 
+/* The process lock is held. */
+static void link_active(sk_op *op)
+{
+    op->next = NULL;
+    *sk_proc.active_end = op;
+    sk_proc.active_end = &op->next;
+    atomic_fetch_add(&sk_proc.inflight, 1);
+}
+
 void sk_op_start(sk_op *op)
 {
     bool lane = op->comm->lane_capacity && !op->persistent &&
@@ -433,16 +446,88 @@ void sk_op_start(sk_op *op)
     else if (op->own_lane.shm)
         sk_mpi_wire_begin(&op->wire);
     bool over = poll_op(op, true);
-    if (!over) {
-        op->next = NULL;
-        *sk_proc.active_end = op;
-        sk_proc.active_end = &op->next;
-        atomic_fetch_add(&sk_proc.inflight, 1);
-    }
+    if (!over)
+        link_active(op);
     pthread_mutex_unlock(&sk_proc.lock);
     if (over)
         complete(op);
 }
+
+#if SK_HAVE_SHM
+
+/* It goes on when others have come: as sk_op_new and sk_op_start would have left it. */
+static bool keep_running(sk_op *op, sk_comm *c, sk_plan *plan, const sk_run *run)
+{
+    const sk_mpi_wire *wire = (const sk_mpi_wire *)run->wire;
+    size_t types = run->sched->ntypes * sizeof(MPI_Datatype);
+    if (!have_memory(op, aligned(types)))
+        return false;
+    op->run = *run;
+    op->wire = *wire;
+    op->run.wire = &op->wire.base;
+    op->wire.handles = memcpy(op->memory, wire->handles, types);
+    op->ntypes = run->sched->ntypes;
+    op->plan = plan;
+    sk_plan_hold(plan);
+    op->comm = c;
+    sk_comm_hold(c);
+    hold(op);
+    enter_lane(op);
+    op->begun = true;
+    link_active(op);
+    return true;
+}
+
+sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
+                     void *send, void *recv)
+{
+    int lane = (int)(c->next_lane % SK_SHM_LANES);
+    sk_shm *shm = c->lane_capacity ? c->lease->lane[lane] : NULL;
+    if (!shm)
+        return NULL;
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_op *op = c->lane_first[lane] ? NULL : take_op();
+    if (!op) {
+        pthread_mutex_unlock(&sk_proc.lock);
+        return NULL;
+    }
+    c->next_lane++;
+    wire->shm = shm;
+    wire->tag = sk_comm_tag(c);
+    wire->error = MPI_SUCCESS;
+    sk_run run = {.sched = sk_sched_view(plan->sched), .wire = &wire->base, .buf = {send, recv}};
+    sk_mpi_wire_begin(wire);
+    atomic_store_explicit(&op->users, 1, memory_order_relaxed);
+    op->error = MPI_SUCCESS;
+    op->lane = lane;
+    op->owned = op->work_made = false;
+    if (sk_proc.reporting)
+        op->since = sk_host.Wtime();
+    sk_status st = sk_shm_wire_straight_poll(&run);
+    bool over = st != SK_AGAIN;
+    if (over) {
+        op->run.status = run.status;
+        op->wire.error = wire->error;
+    } else if (!keep_running(op, c, plan, &run))
+        sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others wait for it */
+    atomic_store_explicit(&op->state, over ? SK_OP_OVER : SK_OP_ACTIVE, memory_order_release);
+    pthread_mutex_unlock(&sk_proc.lock);
+    atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
+    if (over)
+        sk_count_served(plan, counter, op->since);
+    return op;
+}
+
+#else
+
+sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
+                     void *send, void *recv)
+{
+    (void)c, (void)plan, (void)counter, (void)wire, (void)send, (void)recv;
+    return NULL;
+}
+
+#endif
 
 /* Polling a collective looks at the network, so with many active ones only some are polled each
  * time. */

@@ -70,6 +70,12 @@ void sk_request_end(void);   /* at its end: frees the handles */
  * set-up requested is done. NULL: out of memory. */
 sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form);
 
+/* The same for a nonblocking call with a straight schedule that needs no memory, and whose lane is free: it
+ * runs as far as it can at once, over the caller's wire, and is started. NULL: not possible, and nothing
+ * was done. */
+sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
+                     void *send, void *recv);
+
 /* Start it; sk_progress does the rest. */
 void sk_op_start(sk_op *op);
 
