@@ -188,9 +188,9 @@ static void a_long_wait_leaves_the_core_to_others(void **state)
 {
     (void)state;
     for (int mode = SK_WAIT_SPIN; mode <= SK_WAIT_SLEEP; mode++) {
-        assert_in_range(cpu_of_long_wait(by_flag, (sk_wait_mode)mode), 0, 50);
-        assert_in_range(cpu_of_long_wait(by_flag_long, (sk_wait_mode)mode), 0, 50);
-        assert_in_range(cpu_of_long_wait(by_loop, (sk_wait_mode)mode), 0, 50);
+        assert_true(cpu_of_long_wait(by_flag, (sk_wait_mode)mode) <= 50);
+        assert_true(cpu_of_long_wait(by_flag_long, (sk_wait_mode)mode) <= 50);
+        assert_true(cpu_of_long_wait(by_loop, (sk_wait_mode)mode) <= 50);
     }
 }
 
