@@ -5,8 +5,7 @@
 #include "mpi/state/world.h"
 
 enum {
-    SHARE = 10, /* of the host's time, at most, is lost */
-    AHEAD = 27, /* calls that are likely to follow: with the first ones, thirty */
+    SHARE = 10, /* a tenth of the host's time, at most, is lost */
     PAGES = 24, /* first touched when a communicator is adopted, in private and in shared memory */
     PAGE = 4096,
     LINE = 64,
@@ -98,12 +97,18 @@ static double adoption_time(const struct sk_world *w, const sk_call *call)
 
 /* ---- the decision ---- */
 
-/* Skein saves half of the host's time in this call and in those that follow. Where counts may be zero
- * nobody knows. */
-static bool saves_at_once(const struct sk_world *w, const sk_call *call)
+/* A host that does not yield waits for time slices where ranks share cores: nothing can be worse. */
+static bool host_is_slow(const struct sk_world *w)
 {
-    return w->wait != SK_WAIT_SPIN && synchronizes(call->coll) && !sk_coll_irregular(call->coll) &&
-           AHEAD * host_time(w, call) / 2 > adoption_time(w, call);
+    return !SK_HOST_YIELDS && w->wait != SK_WAIT_SPIN;
+}
+
+/* Where ranks share cores and wait for each other Skein saves at least half of the host's time, so what
+ * adopting costs is soon made up for. Where counts may be zero nobody knows who waits. */
+static double share(const struct sk_world *w, const sk_call *call)
+{
+    bool saves = w->wait != SK_WAIT_SPIN && synchronizes(call->coll);
+    return saves && !sk_coll_irregular(call->coll) ? SHARE / 2.0 : SHARE;
 }
 
 static uint64_t mix(uint64_t h, const void *array, size_t bytes)
@@ -146,12 +151,12 @@ static void remember(sk_comm *c, const sk_args *a)
 static bool pays(sk_young *y, const sk_call *call)
 {
     const struct sk_world *w = sk_proc.world;
-    double budget = SHARE * adoption_time(w, call);
+    double budget = share(w, call) * adoption_time(w, call);
     if (!y->tried && budget > y->budget)
         y->budget = budget;
     y->call = host_time(w, call);
     y->spent += y->call;
-    return y->spent > y->budget || (!y->tried && saves_at_once(w, call));
+    return y->spent > y->budget || (!y->tried && host_is_slow(w));
 }
 
 bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)

@@ -4,8 +4,8 @@
  * measure the host and agree without paying for that, so what the host took so far and what adopting
  * will cost are computed, from the prices of copies and from what is equal on all ranks. A communicator
  * is adopted when its calls so far took the host ten times that cost: then even a program that makes no
- * further call loses no more than a tenth. Where ranks share cores and wait for each other in the call, Skein
- * saves at least half of the host's time, and it is adopted if some further calls will pay.
+ * further call loses no more than a tenth. Where Skein will make up for it soon five times are enough, and
+ * where the host does not give away cores that ranks share, the fourth call is.
  *
  * SKEIN_FIND counts calls instead. So does a job on several nodes, where an agreement costs no more than a
  * call, and one whose hosts do not progress Skein's collectives, where each call that the host serves
