@@ -103,7 +103,7 @@ static bool host_is_slow(const struct sk_world *w)
     return !SK_HOST_YIELDS && w->wait != SK_WAIT_SPIN;
 }
 
-/* Where ranks share cores and wait for each other Skein saves at least half of the host's time, so what
+/* Where ranks share cores and wait for each other Skein saves a third of the host's time or more, so what
  * adopting costs is soon made up for. Where counts may be zero nobody knows who waits. */
 static double share(const struct sk_world *w, const sk_call *call)
 {
