@@ -4,6 +4,7 @@
 
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/dispatch.h"
+#include "mpi/dispatch/worth.h"
 #include "mpi/state/host.h"
 #include "skein.h"
 
@@ -12,6 +13,9 @@
     SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
         int rc;                                                                                    \
+        sk_comm *c = sk_worth_passing(comm, SK_##COLL, how);                                       \
+        if (c)                                                                                     \
+            return sk_worth_passed(c, SK_##COLL, host);                                            \
         sk_args a = {                                                                              \
             .coll = SK_##COLL, .form = (how), .wide = (is_wide), .comm = comm, __VA_ARGS__};       \
         return sk_dispatch(&a, request, &rc) ? rc : sk_count_over(host);                           \

@@ -268,6 +268,7 @@ void sk_adopt(sk_comm *c)
         }
         use_plans(c, kept);
         c->call_machine = c->machine;
+        c->passing = 0;
         c->state = SK_COMM_ADOPTED;
     } else {
         sk_machine_free(c->machine);

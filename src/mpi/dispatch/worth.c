@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mpi/state/world.h"
+#include "mpi/transport/hint.h"
 
 enum {
     SHARE = 10, /* a tenth of the host's time, at most, is lost */
@@ -159,6 +160,26 @@ static bool pays(sk_young *y, const sk_call *call)
     return y->spent > y->budget || (!y->tried && host_is_slow(w));
 }
 
+/* Calls may go to the host unseen, unless each needs something of Skein's. */
+static bool may_pass(void)
+{
+    return !sk_proc.reporting && !sk_hint_wanted() && sk_proc.world->progress_everywhere &&
+           !atomic_load_explicit(&sk_proc.devices, memory_order_relaxed);
+}
+
+/* At most a part of those that are missing. */
+void sk_worth_let_pass(sk_comm *c)
+{
+    enum { MOST = 32, PART = 4 };
+    sk_young *y = &c->young;
+    double missing = y->call > 0 ? (y->budget - y->spent) / (PART * y->call) : 0;
+    if (missing < 1 || !may_pass())
+        return;
+    c->passing = missing < MOST ? (int)missing : MOST;
+    y->spent += c->passing * y->call;
+    y->calls += c->passing;
+}
+
 bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
 {
     sk_young *y = &c->young;
@@ -169,6 +190,10 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
     if (priced(sk_proc.world)) {
         if (y->calls > SK_WORTH_CALLS && pays(y, &call->call))
             return true;
+        if (y->calls > SK_WORTH_CALLS)
+            sk_worth_let_pass(c);
+        else if (y->calls == 1 && may_pass())
+            y->calls += c->passing = SK_WORTH_CALLS - 1;
         if (call->permanent && a->form == SK_BLOCKING && !sk_args_may_round(a))
             remember(c, a);
         return false;
@@ -182,4 +207,12 @@ void sk_worth_postpone(sk_comm *c)
 {
     c->young.budget = 2 * c->young.spent + 1;
     c->young.tried = true;
+}
+
+bool sk_worth_refused(int rc)
+{
+    int class = MPI_ERR_UNKNOWN;
+    sk_host.Error_class(rc, &class);
+    return class != MPI_ERR_TRUNCATE && class != MPI_ERR_OTHER && class != MPI_ERR_INTERN &&
+           class != MPI_ERR_UNKNOWN && class != MPI_ERR_NO_MEM;
 }

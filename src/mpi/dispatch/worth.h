@@ -25,6 +25,9 @@ enum { SK_WORTH_CALLS = 3 };
 /* A number for the contents of the arrays, for n ranks. */
 uint64_t sk_worth_arrays(const sk_args *a, int n);
 
+/* While it does not pay, let some of the next calls pass: see sk_worth_passing. */
+void sk_worth_let_pass(sk_comm *c);
+
 /* A blocking call just like the one that was counted last, and it does not pay yet: count it again. */
 static inline bool sk_worth_repeated(sk_comm *c, sk_args *a)
 {
@@ -40,7 +43,32 @@ static inline bool sk_worth_repeated(sk_comm *c, sk_args *a)
         return false;
     y->spent += y->call;
     y->calls++;
+    sk_worth_let_pass(c);
     return true;
+}
+
+/* While it does not pay, some of the next calls pass to the host unseen, counted in advance like the last
+ * one: where the host takes a tenth of a microsecond even a look at the arguments is felt. Not reductions,
+ * whose bits must stay the same when Skein serves them. NULL: the call must be seen. */
+static inline sk_comm *sk_worth_passing(MPI_Comm comm, sk_coll coll, sk_form form)
+{
+    if (form != SK_BLOCKING || sk_coll_reduces(coll) || sk_coll_neighbor(coll))
+        return NULL;
+    sk_comm *c = sk_comm_known(comm);
+    return c && c->passing ? c : NULL;
+}
+
+/* The host has refused the call: perhaps no other rank made it. */
+bool sk_worth_refused(int rc);
+
+/* The host has served the call, with this result. */
+static inline int sk_worth_passed(sk_comm *c, sk_coll coll, int rc)
+{
+    sk_report_counter_add(
+        &sk_proc.host_counters[((int)coll * SK_NHOST_REASONS + SK_HOST_EARLY) * SK_NSIZES], 0);
+    if (rc == MPI_SUCCESS || !sk_worth_refused(rc))
+        c->passing--;
+    return rc;
 }
 
 /* The ranks could not adopt it: do not try again in every call. */

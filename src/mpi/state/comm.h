@@ -36,6 +36,7 @@ typedef struct sk_comm {
     int number;                     /* see world.h; -1: none */
     int *peers;                     /* the rank of each rank in MPI_COMM_WORLD; NULL: the same */
     sk_young young;                 /* until it is adopted */
+    int passing;                    /* so many blocking calls go to the host unseen: worth.h */
     sk_machine *machine;            /* who sits where */
     const sk_machine *call_machine; /* what calls are planned with; NULL: not known */
     sk_shm *shm;                    /* NULL: no shared memory */
