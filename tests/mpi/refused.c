@@ -89,6 +89,32 @@ static void refused_calls_count_for_nothing(MPI_Comm comm)
     }
 }
 
+/* Such calls among long ones, until it pays to adopt the communicator: all ranks must find so in the same
+ * call. */
+static void ranks_agree_when_to_adopt(void)
+{
+    enum { CALLS = 200, N = 1 << 16 };
+    MPI_Comm comm;
+    int *data = must_alloc(N * sizeof *data), p = test_size(), me = test_rank();
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int k = 0; k < CALLS; k++) {
+        const char *name = "";
+        test_watch(20, "long call %d", k);
+        if (me == k % 7 % p)
+            refused(comm, k, &name);
+        for (int i = 0; i < N; i++)
+            data[i] = me == k % p ? i + k : -1;
+        MPI_Bcast(data, N, MPI_INT, k % p, comm);
+        int bad = 0;
+        for (int i = 0; i < N; i++)
+            bad += data[i] != i + k;
+        CHECK(bad == 0, "bcast %d after %s: %d wrong elements", k, name, bad);
+    }
+    MPI_Comm_free(&comm);
+    free(data);
+}
+
 /* What the root sends to itself does not fit its own block. The others send theirs, and go on. */
 static void own_block_does_not_fit(MPI_Comm comm)
 {
@@ -145,6 +171,7 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     refused_calls_count_for_nothing(comm);
+    ranks_agree_when_to_adopt();
     MPI_Comm_free(&comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
