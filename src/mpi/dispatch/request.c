@@ -5,101 +5,11 @@
 
 #include "base/assert.h"
 #include "mpi/dispatch/deferred.h"
+#include "mpi/dispatch/op_pool.h"
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
 #include "mpi/state/world.h"
 #include "mpi/transport/shm_wire.h"
-
-/* ---- the pool ---- */
-
-static void let_go(sk_op *op)
-{
-    sk_plan_release(op->plan);
-    if (op->own_lane.shm)
-        sk_own_lane_end(sk_proc.world->leases, &op->own_lane);
-    if (op->comm)
-        sk_comm_release(op->comm);
-    if (op->staging)
-        sk_staging_free(op->staging);
-    free(op->call);
-    op->plan = NULL;
-    op->comm = NULL;
-    op->staging = NULL;
-    op->call = NULL;
-}
-
-/* One that nobody uses gives back what it holds. Its memory stays, unless it is large. Any thread may
- * put one into the pool, also inside the host; they are taken under the process lock. */
-static void put_back(sk_op *op)
-{
-    enum { MOST_KEPT = 64 << 10 };
-    if (op->plan || op->call || op->comm)
-        let_go(op);
-    if (op->memory_size > MOST_KEPT) {
-        free(op->memory);
-        op->memory = NULL;
-        op->memory_size = 0;
-    }
-    op->persistent = false;
-    atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
-    op->pool_next = atomic_load_explicit(&sk_proc.op_pool, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op->pool_next, op,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
-}
-
-static void hold(sk_op *op)
-{
-    atomic_fetch_add_explicit(&op->users, 1, memory_order_relaxed);
-}
-
-static void release(sk_op *op)
-{
-    SK_ASSERT(atomic_load(&op->users) > 0);
-    if (atomic_fetch_sub_explicit(&op->users, 1, memory_order_acq_rel) == 1)
-        put_back(op);
-}
-
-/* A new one, which other threads find by its handle from now on. The process lock is held. */
-static sk_op *make_op(void)
-{
-    sk_op *op = calloc(1, sizeof *op);
-    if (!op)
-        return NULL;
-    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, sk_proc.self, &op->handle) != MPI_SUCCESS) {
-        free(op);
-        return NULL;
-    }
-    _Atomic(sk_op *) *list = &sk_proc.ops[SK_HANDLE_INDEX(op->handle)];
-    op->next_known = atomic_load_explicit(list, memory_order_relaxed);
-    atomic_store_explicit(list, op, memory_order_release);
-    return op;
-}
-
-/* Others may put ops in meanwhile, but only this thread takes one: the process lock is held. */
-static sk_op *take_op(void)
-{
-    sk_op *op = atomic_load_explicit(&sk_proc.op_pool, memory_order_acquire);
-    while (op && !atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op, op->pool_next,
-                                                        memory_order_acquire, memory_order_acquire))
-        ;
-    return op ? op : make_op();
-}
-
-void sk_request_end(void)
-{
-    for (int i = 0; i < SK_SLOTS; i++) {
-        for (sk_op *op = atomic_exchange(&sk_proc.ops[i], NULL), *next; op; op = next) {
-            next = op->next_known;
-            sk_host.Request_free(&op->handle);
-            if (!atomic_load(&op->users)) { /* else the program ends with an active collective */
-                free(op->memory);
-                free(op);
-            }
-        }
-    }
-    atomic_store(&sk_proc.op_pool, NULL);
-}
 
 /* ---- one collective ---- */
 
@@ -107,16 +17,6 @@ void sk_request_end(void)
 static size_t aligned(size_t bytes)
 {
     return (bytes + 63) & ~(size_t)63;
-}
-
-static bool have_memory(sk_op *op, size_t bytes)
-{
-    if (op->memory_size >= bytes)
-        return true;
-    free(op->memory);
-    op->memory = aligned_alloc(64, bytes);
-    op->memory_size = op->memory ? bytes : 0;
-    return op->memory != NULL;
 }
 
 /* Everything a run needs, in one block of memory. Takes over the caller's hold on the plan. */
@@ -127,7 +27,7 @@ static bool set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan
     size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
     size_t types = v->ntypes * sizeof(MPI_Datatype);
     size_t arrays = v->max_transfers ? aligned(sk_mpi_wire_bytes(v->max_transfers)) : 0;
-    if (!have_memory(op, aligned(scratch + packets + arrays + types)))
+    if (!sk_op_have_memory(op, aligned(scratch + packets + arrays + types)))
         return false;
     char *memory = op->memory;
     op->scratch = memory;
@@ -161,7 +61,7 @@ static bool take_lane(sk_op *op, sk_comm *c)
 sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *plan, sk_form form)
 {
     pthread_mutex_lock(&sk_proc.lock);
-    sk_op *op = take_op();
+    sk_op *op = sk_op_take();
     pthread_mutex_unlock(&sk_proc.lock);
     if (!op)
         return NULL;
@@ -178,7 +78,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
                              .kernel = call->kernel};
     if ((form == SK_NONBLOCKING && !take_lane(op, c)) ||
         (plan ? !set_plan(op, c, call->handles, plan) : !(op->call = sk_mpi_call_copy(call)))) {
-        release(op);
+        sk_op_release(op);
         return NULL;
     }
     if (plan)
@@ -296,7 +196,7 @@ static int query_request(void *state, MPI_Status *status)
 
 static int free_request(void *state)
 {
-    release(state);
+    sk_op_release(state);
     return MPI_SUCCESS;
 }
 
@@ -311,7 +211,7 @@ MPI_Request sk_op_work(sk_op *op)
     pthread_mutex_lock(&sk_proc.lock);
     bool made = op->work_made;
     if (!made) {
-        hold(op);
+        sk_op_hold(op);
         int rc = sk_host.Grequest_start(query_request, free_request, cancel_request, op, &op->work);
         if (rc != MPI_SUCCESS)
             sk_host.Abort(MPI_COMM_WORLD, rc); /* out of memory */
@@ -407,7 +307,7 @@ static void complete(sk_op *op)
     pthread_mutex_unlock(&sk_proc.lock);
     if (made)
         sk_host.Grequest_complete(work);
-    release(op);
+    sk_op_release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
         sk_free_deferred();
 }
@@ -426,7 +326,7 @@ void sk_op_start(sk_op *op)
     bool lane = op->comm->lane_capacity && !op->persistent &&
                 (!op->plan || sk_sched_view(op->plan->sched)->nepochs);
     atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
-    hold(op);
+    sk_op_hold(op);
     if (op->plan)
         init_run(op);
     op->wire.nreqs = 0;
@@ -460,7 +360,7 @@ static bool keep_running(sk_op *op, sk_comm *c, sk_plan *plan, const sk_run *run
 {
     const sk_mpi_wire *wire = (const sk_mpi_wire *)run->wire;
     size_t types = run->sched->ntypes * sizeof(MPI_Datatype);
-    if (!have_memory(op, aligned(types)))
+    if (!sk_op_have_memory(op, aligned(types)))
         return false;
     op->run = *run;
     op->wire = *wire;
@@ -471,7 +371,7 @@ static bool keep_running(sk_op *op, sk_comm *c, sk_plan *plan, const sk_run *run
     sk_plan_hold(plan);
     op->comm = c;
     sk_comm_hold(c);
-    hold(op);
+    sk_op_hold(op);
     enter_lane(op);
     op->begun = true;
     link_active(op);
@@ -486,7 +386,7 @@ sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_m
     if (!shm)
         return NULL;
     pthread_mutex_lock(&sk_proc.lock);
-    sk_op *op = c->lane_first[lane] ? NULL : take_op();
+    sk_op *op = c->lane_first[lane] ? NULL : sk_op_take();
     if (!op) {
         pthread_mutex_unlock(&sk_proc.lock);
         return NULL;
@@ -575,6 +475,11 @@ static void progress(void)
     sk_hint_back(outer);
 }
 
+void sk_request_end(void)
+{
+    sk_op_pool_free();
+}
+
 void sk_request_start(void)
 {
     sk_proc.active_end = &sk_proc.active;
@@ -631,7 +536,7 @@ void sk_op_waited(sk_op *op)
     if (op->persistent)
         atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
     else
-        release(op);
+        sk_op_release(op);
 }
 
 /* A started one goes on; whoever lets go of it last puts it back. */
@@ -653,7 +558,7 @@ void sk_op_user_frees(sk_op *op)
             sk_host.Request_free(&work);
         }
     }
-    release(op);
+    sk_op_release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
         sk_free_deferred();
 }
