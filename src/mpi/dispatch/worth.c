@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "mpi/state/world.h"
-#include "mpi/transport/hint.h"
 
 enum {
     SHARE = 10, /* a tenth of the host's time, at most, is lost */
@@ -160,20 +159,13 @@ static bool pays(sk_young *y, const sk_call *call)
     return y->spent > y->budget || (!y->tried && host_is_slow(w));
 }
 
-/* Calls may go to the host unseen, unless each needs something of Skein's. */
-static bool may_pass(void)
-{
-    return !sk_proc.reporting && !sk_hint_wanted() && sk_proc.world->progress_everywhere &&
-           !atomic_load_explicit(&sk_proc.devices, memory_order_relaxed);
-}
-
 /* At most a part of those that are missing. */
 void sk_worth_let_pass(sk_comm *c)
 {
     enum { MOST = 32, PART = 4 };
     sk_young *y = &c->young;
     double missing = y->call > 0 ? (y->budget - y->spent) / (PART * y->call) : 0;
-    if (missing < 1 || !may_pass())
+    if (missing < 1 || !sk_proc.world->unseen)
         return;
     c->passing = missing < MOST ? (int)missing : MOST;
     y->spent += c->passing * y->call;
@@ -192,7 +184,7 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
             return true;
         if (y->calls > SK_WORTH_CALLS)
             sk_worth_let_pass(c);
-        else if (y->calls == 1 && may_pass())
+        else if (y->calls == 1 && sk_proc.world->unseen)
             y->calls += c->passing = SK_WORTH_CALLS - 1;
         if (call->permanent && a->form == SK_BLOCKING && !sk_args_may_round(a))
             remember(c, a);

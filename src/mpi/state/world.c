@@ -27,6 +27,7 @@ enum {
     VOTE_CMA,
     VOTE_WAIT,
     VOTE_PROGRESS,
+    VOTE_UNSEEN,
     VOTE_PRICES, /* of copies: the lowest that a node has measured */
     NVOTES = VOTE_PRICES + SK_NPRICES
 };
@@ -242,6 +243,7 @@ static bool vote(sk_introduction *in, bool alive)
         votes[VOTE_CMA] = can_cma(in);
         votes[VOTE_WAIT] = -(int64_t)sk_proc.wait;
         votes[VOTE_PROGRESS] = sk_host_hook_available();
+        votes[VOTE_UNSEEN] = !sk_proc.reporting;
     }
     for (int i = 0; i < SK_NPRICES; i++)
         votes[VOTE_PRICES + i] = in->prices.fs[i] > 0 ? in->prices.fs[i] : INT64_MAX;
@@ -259,6 +261,7 @@ static bool vote(sk_introduction *in, bool alive)
         forget_memory(w);
     w->priced =
         w->nnodes == 1 && w->memory && w->progress_everywhere && sk_copy_prices_known(&w->prices);
+    w->unseen = w->priced && votes[VOTE_UNSEEN];
     return true;
 }
 

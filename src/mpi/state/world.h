@@ -28,6 +28,8 @@ struct sk_world {
     int nnodes;
     bool priced; /* ranks of one node, with prices of copies between them: see worth.h */
     bool
+        unseen; /* calls may go to the host unseen: see there. No rank times its calls for a report */
+    bool
         progress_everywhere; /* on all ranks collectives progress inside the host's blocking calls */
     bool cma;                /* local ranks can read each other's memory */
     sk_copy_prices prices;   /* of copies between local ranks */
