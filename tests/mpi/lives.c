@@ -4,7 +4,8 @@
  *                      communicators themselves
  *   lives again N      N communicators one after the other, of changing sets of ranks
  *   lives many N       N communicators at a time
- *   lives together N   likewise, all of which Skein serves, over few new pages */
+ *   lives together N   likewise, all of which Skein serves, over few new pages
+ *   lives apart N      N communicators of every rank's own, between calls on a common one */
 #include "testlib.h"
 
 #include <stdio.h>
@@ -292,6 +293,34 @@ static void together(int n)
     free(data);
 }
 
+/* ---- apart ---- */
+
+/* Every rank uses communicators of its own between the calls on a common one, other ones at each rank: what
+ * Skein keeps at hand differs, but the ranks must serve the common one alike. */
+static void apart(int n)
+{
+    enum { CALLS = 200, LONG = 1 << 14 };
+    int me = test_rank(), p = test_size(), *data = must_alloc(LONG * sizeof *data);
+    MPI_Comm common, *own = must_alloc((size_t)n * sizeof *own);
+    MPI_Comm_dup(MPI_COMM_WORLD, &common);
+    for (int i = 0; i < n; i++)
+        MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+    for (int k = 0; k < CALLS; k++) {
+        test_watch(20, "call %d between calls on %d communicators", k, n);
+        for (int i = k % (me + 2); i < n; i += me + 2)
+            MPI_Barrier(own[i]);
+        data[0] = data[LONG - 1] = me == k % p ? k : -1;
+        MPI_Bcast(data, LONG, MPI_INT, k % p, common);
+        CHECK(data[0] == k && data[LONG - 1] == k, "bcast %d gives %d and %d", k, data[0],
+              data[LONG - 1]);
+    }
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&own[i]);
+    MPI_Comm_free(&common);
+    free(own);
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "lives");
@@ -306,6 +335,8 @@ int main(int argc, char **argv)
         many(argc > 2 ? atoi(argv[2]) : 2000);
     else if (strcmp(what, "together") == 0)
         together(argc > 2 ? atoi(argv[2]) : 41);
+    else if (strcmp(what, "apart") == 0)
+        apart(argc > 2 ? atoi(argv[2]) : 400);
     else
         test_fail("there is no test %s", what);
     return test_end();

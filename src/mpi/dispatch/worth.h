@@ -14,6 +14,7 @@
 #define SK_WORTH_H
 
 #include "mpi/dispatch/args.h"
+#include "mpi/dispatch/startup.h"
 
 /* Count a call that may block on a new communicator. True: adopt it now. The first reduction that may
  * round is enough: its repetitions are to give the same bits from the first one on. */
@@ -55,6 +56,8 @@ static inline sk_comm *sk_worth_passing(MPI_Comm comm, sk_coll coll, sk_form for
     if (form != SK_BLOCKING || sk_coll_reduces(coll) || sk_coll_neighbor(coll))
         return NULL;
     sk_comm *c = sk_comm_known(comm);
+    if (!c && sk_process_ready()) /* at this rank another communicator has its slot */
+        c = sk_comm_find(comm);
     return c && c->passing ? c : NULL;
 }
 
