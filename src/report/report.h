@@ -46,6 +46,16 @@ static inline void sk_report_counter_add(sk_report_counter *t, double seconds)
         atomic_fetch_add_explicit(&t->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
 }
 
+/* The same where no other thread counts meanwhile. A locked instruction would wait until the flags that this
+ * core has just set have reached the others. */
+static inline void sk_report_counter_add_alone(sk_report_counter *t, double seconds)
+{
+    atomic_store_explicit(&t->calls, atomic_load_explicit(&t->calls, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    if (seconds > 0)
+        atomic_fetch_add_explicit(&t->ns, (int64_t)(seconds * 1e9), memory_order_relaxed);
+}
+
 /* Calls that the host served, with so many bytes, or a few more or less; -1: not known. */
 sk_report_counter *sk_report_host_counter(sk_report *r, sk_coll coll, sk_host_reason why,
                                           int64_t bytes);

@@ -2,23 +2,62 @@
  * persistent, each also with large counts where the host has them. */
 #include <stdatomic.h>
 
+#include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/dispatch.h"
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/host.h"
 #include "skein.h"
 
-/* One entry point. `host` is the call to make when Skein does not serve it. */
+/* The shortest way: a call just like the last one of its collective that was found in the call cache, which
+ * is one epoch in shared memory. Inlined into each entry point, so that the arguments stay in registers. */
+static inline __attribute__((always_inline)) bool last_again(sk_comm *c, sk_args a,
+                                                             MPI_Request *request, int *rc)
+{
+    if (a.form == SK_PERSISTENT || sk_coll_neighbor(a.coll))
+        return false;
+    if (!c || !c->cache || atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) ||
+        sk_proc.reporting)
+        return false;
+    struct sk_call_entry *p = c->cache->last[a.form][a.coll];
+    sk_args_clear_insignificant(&a, c);
+    if (!p || !sk_call_entry_matches(p, &a))
+        return false;
+    sk_descriptor *x = &p->descriptor;
+    void *send = (void *)(uintptr_t)a.sbuf;
+    if (a.form == SK_BLOCKING) {
+        *rc = sk_descriptor_run_epoch(x, c, send, a.rbuf, 0);
+        return true;
+    }
+    sk_op *op = sk_op_at_once(c, x->plan, x->counter, &x->wire, true, send, a.rbuf);
+    if (!op)
+        return false;
+    *request = op->handle;
+    *rc = MPI_SUCCESS;
+    return true;
+}
+
+/* One entry point. `host` is the call to make when Skein does not serve it. What takes longer is a function of
+ * its own, so that the shortest way stores no arguments. */
+#define ARGS(COLL, how, is_wide, ...)                                                              \
+    {                                                                                              \
+        .coll = SK_##COLL, .form = (how), .wide = (is_wide), .comm = comm, __VA_ARGS__             \
+    }
 #define DEFINE(fn, COLL, how, params, args, request, host, is_wide, ...)                           \
+    SK_HOT __attribute__((noinline)) static int long_##fn params                                   \
+    {                                                                                              \
+        int rc;                                                                                    \
+        sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
+        return sk_dispatch(&a, request, &rc) ? rc : sk_count_over(host);                           \
+    }                                                                                              \
     SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
         int rc;                                                                                    \
-        sk_comm *c = sk_worth_passing(comm, SK_##COLL, how);                                       \
-        if (c)                                                                                     \
-            return sk_worth_passed(c, SK_##COLL, host);                                            \
-        sk_args a = {                                                                              \
-            .coll = SK_##COLL, .form = (how), .wide = (is_wide), .comm = comm, __VA_ARGS__};       \
-        return sk_dispatch(&a, request, &rc) ? rc : sk_count_over(host);                           \
+        sk_comm *c = sk_comm_known(comm), *passing = sk_worth_passing(comm, c, SK_##COLL, how);    \
+        if (passing)                                                                               \
+            return sk_worth_passed(passing, SK_##COLL, host);                                      \
+        sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
+        return last_again(c, a, request, &rc) ? rc : long_##fn args;                               \
     }
 
 #define COUNT  int

@@ -382,7 +382,7 @@ static int start(sk_op *op)
 {
     if (sk_op_state_of(op) != SK_OP_IDLE)
         return sk_raise(op->comm, MPI_ERR_REQUEST);
-    sk_op_start(op);
+    (op->at_once ? sk_op_start_at_once : sk_op_start)(op);
     return MPI_SUCCESS;
 }
 

@@ -1,31 +1,10 @@
 #include "mpi/dispatch/call_cache.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/state/topo.h"
 
-enum { ENTRIES = 16, ARRAYS = 6, FEW_HANDLES = 3 };
-
-struct sk_call_entry {
-    sk_descriptor descriptor;
-    int64_t version; /* of the neighbourhood */
-    sk_args args;
-    uintptr_t distance;
-    unsigned buffers;
-    char *arrays; /* copies of the user's significant arrays, one after the other */
-    int narrays;
-    struct {
-        uint32_t bytes, at; /* at: offset of its pointer in sk_args */
-    } array[ARRAYS];
-    MPI_Datatype few[FEW_HANDLES];
-    MPI_Datatype *handles; /* few, or allocated */
-};
-
-struct sk_call_cache {
-    struct sk_call_entry *at[ENTRIES];
-};
+enum { ENTRIES = SK_CALL_ENTRIES, ARRAYS = SK_CALL_ARRAYS, FEW_HANDLES = SK_CALL_FEW_HANDLES };
 
 static void drop(struct sk_call_entry *p)
 {
@@ -51,30 +30,10 @@ static struct sk_call_entry **entry_of(const sk_args *a, struct sk_call_cache *r
     return &r->at[((unsigned)a->coll * 5 + (unsigned)a->form * 7 + (h >> 60)) % ENTRIES];
 }
 
-/* A plan depends on the buffers only in this: in place or not, null or not, and whether data is sent
- * from where it is received, which is so at one distance between the buffers. */
-static unsigned buffers_of(const sk_args *a, uintptr_t distance)
-{
-    return (a->sbuf == MPI_IN_PLACE) | (a->rbuf == MPI_IN_PLACE) << 1 | (a->sbuf == NULL) << 2 |
-           (a->rbuf == NULL) << 3 | ((uintptr_t)a->sbuf - (uintptr_t)a->rbuf == distance) << 4;
-}
-
 /* The bytes of each array of the call. */
 typedef struct sk_array_bytes {
     size_t bytes[ARRAYS];
 } sk_array_bytes;
-
-static const uint32_t array_at[ARRAYS] = {
-    offsetof(sk_args, scounts), offsetof(sk_args, sdispls), offsetof(sk_args, rcounts),
-    offsetof(sk_args, rdispls), offsetof(sk_args, stypes),  offsetof(sk_args, rtypes),
-};
-
-static const char *array_of(const sk_args *a, uint32_t at)
-{
-    const char *array;
-    memcpy(&array, (const char *)a + at, sizeof array);
-    return array;
-}
 
 static sk_array_bytes array_bytes(const sk_args *a, const sk_comm *c)
 {
@@ -89,81 +48,35 @@ static sk_array_bytes array_bytes(const sk_args *a, const sk_comm *c)
     return (sk_array_bytes){{ns * count, ns * displ, nr * count, nr * displ, ns * type, nr * type}};
 }
 
-/* Compares short arrays without a call. No array element is shorter than four bytes. */
-static inline bool same_bytes(const char *x, const char *y, size_t n)
-{
-    enum { FEW = 64 };
-    uint64_t wx, wy;
-    uint32_t hx, hy;
-    size_t i = 0;
-    if (n > FEW)
-        return memcmp(x, y, n) == 0;
-    for (; i + sizeof wx <= n; i += sizeof wx) {
-        memcpy(&wx, x + i, sizeof wx);
-        memcpy(&wy, y + i, sizeof wy);
-        if (wx != wy)
-            return false;
-    }
-    if (i == n)
-        return true;
-    memcpy(&hx, x + i, sizeof hx);
-    memcpy(&hy, y + i, sizeof hy);
-    return hx == hy;
-}
-
-/* Only arrays that existed in the cached call are compared: the plan depends on no others. */
-__attribute__((noinline)) static bool same_arrays(const sk_args *a, const struct sk_call_entry *p)
-{
-    const char *seen = p->arrays;
-    if (!seen || a->wide != p->args.wide)
-        return false;
-    for (int i = 0; i < p->narrays; i++) {
-        const char *now = array_of(a, p->array[i].at);
-        if (!now || !same_bytes(seen, now, p->array[i].bytes))
-            return false;
-        seen += p->array[i].bytes;
-    }
-    return true;
-}
-
-/* Mostly nothing differs, so there is no branch per field. */
-static bool differs(const sk_args *x, const sk_args *y)
-{
-    return ((uint64_t)(x->scount ^ y->scount) | (uint64_t)(x->rcount ^ y->rcount) |
-            ((uintptr_t)x->stype ^ (uintptr_t)y->stype) |
-            ((uintptr_t)x->rtype ^ (uintptr_t)y->rtype) | ((uintptr_t)x->op ^ (uintptr_t)y->op) |
-            (uint64_t)(x->root ^ y->root) | (x->coll ^ y->coll) | (x->form ^ y->form)) != 0;
-}
-
 sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
 {
     struct sk_call_cache *r = c->cache;
     if (!r)
         return NULL;
     struct sk_call_entry *p = *entry_of(a, r);
-    if (!p || differs(&p->args, a) || p->buffers != buffers_of(a, p->distance))
-        return NULL;
-    if ((sk_args_has_arrays(a) || p->arrays) && !same_arrays(a, p))
+    if (!p || !sk_call_entry_matches(p, a))
         return NULL;
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
+    if (p->descriptor.one_epoch && a->form != SK_PERSISTENT)
+        r->last[a->form][a->coll] = p;
     return &p->descriptor;
 }
 
 static bool keep_arrays(struct sk_call_entry *p, const sk_args *a, const sk_comm *c)
 {
     sk_array_bytes x = array_bytes(a, c);
+    const void *array[ARRAYS] = {a->scounts, a->sdispls, a->rcounts,
+                                 a->rdispls, a->stypes,  a->rtypes};
     size_t bytes = 1;
     for (int i = 0; i < ARRAYS; i++)
         bytes += x.bytes[i];
     char *at = bytes <= UINT32_MAX ? p->arrays = malloc(bytes) : NULL;
     for (int i = 0; at && i < ARRAYS; i++) {
-        const char *array = array_of(a, array_at[i]);
-        if (!array || !x.bytes[i])
+        if (!array[i] || !x.bytes[i])
             continue;
-        p->array[p->narrays].at = array_at[i];
-        p->array[p->narrays++].bytes = (uint32_t)x.bytes[i];
-        at = (char *)memcpy(at, array, x.bytes[i]) + x.bytes[i];
+        p->array_bytes[i] = (uint32_t)x.bytes[i];
+        at = (char *)memcpy(at, array[i], x.bytes[i]) + x.bytes[i];
     }
     return at != NULL;
 }
@@ -194,7 +107,10 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     p->version = sk_coll_neighbor(a->coll) ? c->topo->neighborhood.version : 0;
     p->args = *a;
     p->distance = (uintptr_t)call->distance;
-    p->buffers = buffers_of(a, p->distance);
+    p->buffers = sk_call_buffers(a, p->distance);
+    for (int form = 0; *at && form < SK_PERSISTENT; form++)
+        if (c->cache->last[form][(*at)->args.coll] == *at)
+            c->cache->last[form][(*at)->args.coll] = NULL;
     drop(*at);
     *at = p;
     return &p->descriptor;

@@ -26,6 +26,7 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
         x->bytes = x->scratch + x->packets + sk_mpi_wire_bytes(v->max_transfers);
     if (v->nepochs)
         sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
+    x->one_epoch = sk_one_epoch_fits(v, &x->wire);
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)
@@ -37,6 +38,8 @@ static int result_of(sk_status st, const sk_mpi_wire *w)
         return w->error;
     case SK_TRUNCATE:
         return MPI_ERR_TRUNCATE;
+    case SK_NOMEM:
+        return MPI_ERR_NO_MEM;
     default:
         return MPI_ERR_INTERN;
     }
@@ -52,7 +55,13 @@ static char *get_scratch(sk_descriptor *x, sk_comm *c)
     return scratch;
 }
 
-static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
+int sk_descriptor_failed(const sk_descriptor *x, sk_comm *c, sk_status st)
+{
+    c->failed = true;
+    return sk_raise(c, result_of(st, &x->wire));
+}
+
+static sk_status run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
 {
     sk_mpi_wire *w = &x->wire;
     char *scratch = NULL;
@@ -61,25 +70,24 @@ static int run(sk_descriptor *x, sk_comm *c, void *send, void *recv)
     if (sk_hint_wanted())
         w->hint = sk_hint_of(x->plan->algo->coll, x->plan->bytes, c->nranks, sk_process_call());
     if (x->bytes && !(scratch = get_scratch(x, c)))
-        return MPI_ERR_NO_MEM;
+        return SK_NOMEM;
     if (x->sched->straight) { /* without packets */
         sk_run run = {.sched = x->sched, .wire = &w->base, .buf = {send, recv, scratch}};
         sk_mpi_wire_begin(w);
-        return result_of(sk_shm_wire_straight(&run), w);
+        return sk_shm_wire_straight(&run);
     }
     sk_run run;
     sk_run_init(&run, x->plan->sched, &w->base, send, recv, scratch, scratch + x->scratch);
     if (w->shm)
         sk_mpi_wire_begin(w);
-    return result_of(sk_run_wait(&run), w);
+    return sk_run_wait(&run);
 }
 
 int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, double since)
 {
-    int rc = run(x, c, send, recv);
+    if (x->one_epoch)
+        return sk_descriptor_run_epoch(x, c, send, recv, since);
+    sk_status st = run(x, c, send, recv);
     sk_count_served(x->plan, x->counter, since);
-    if (rc == MPI_SUCCESS)
-        return rc;
-    c->failed = true;
-    return sk_raise(c, rc);
+    return st == SK_OK ? MPI_SUCCESS : sk_descriptor_failed(x, c, st);
 }

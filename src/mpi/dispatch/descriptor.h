@@ -4,7 +4,9 @@
 #define SK_DESCRIPTOR_H
 
 #include "mpi/dispatch/args.h"
+#include "mpi/dispatch/request.h"
 #include "mpi/transport/mpi_wire.h"
+#include "mpi/transport/one_epoch.h"
 
 typedef struct sk_descriptor {
     sk_plan *plan;
@@ -12,6 +14,7 @@ typedef struct sk_descriptor {
         bytes; /* parts of the communicator's scratch, and all of it; may be 0 */
     const struct sk_sched_view *sched;
     sk_report_counter *counter; /* of the report */
+    bool one_epoch;             /* sk_one_epoch_fits */
     sk_mpi_wire wire;
 } sk_descriptor;
 
@@ -22,5 +25,18 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
 /* Run it and count it in the report, with the time since `since`. Returns what the MPI call returns.
  */
 SK_HOT int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, double since);
+
+/* It ended with an error: report it. */
+int sk_descriptor_failed(const sk_descriptor *x, sk_comm *c, sk_status st);
+
+/* The same for one epoch. */
+static inline int sk_descriptor_run_epoch(sk_descriptor *x, sk_comm *c, void *send, void *recv,
+                                          double since)
+{
+    sk_comm_next(c); /* the tag is not needed, but all ranks must count alike */
+    sk_status st = sk_one_epoch_run(x->sched, &x->wire, send, recv);
+    sk_count_served(x->plan, x->counter, since);
+    return SK_UNLIKELY(st != SK_OK) ? sk_descriptor_failed(x, c, st) : MPI_SUCCESS;
+}
 
 #endif

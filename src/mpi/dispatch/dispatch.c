@@ -155,11 +155,9 @@ static bool run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Req
     sk_op *op = NULL;
     if (a->form == SK_NONBLOCKING && x->sched->straight && !x->bytes && !a->staging &&
         error == MPI_SUCCESS)
-        op = sk_op_at_once(c, x->plan, x->counter, &x->wire, send, a->rbuf);
+        op = sk_op_at_once(c, x->plan, x->counter, &x->wire, x->one_epoch, send, a->rbuf);
     if (!op)
         return start_planned(a, c, x, request, error, rc);
-    c->had_nonblocking = true;
-    sk_host_hook_install();
     *request = op->handle;
     *rc = MPI_SUCCESS;
     return true;

@@ -37,6 +37,10 @@ static void put_back(sk_op *op)
     op->persistent = false;
     atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
     op->pool_next = atomic_load_explicit(&sk_proc.op_pool, memory_order_relaxed);
+    if (!sk_proc.threads) {
+        atomic_store_explicit(&sk_proc.op_pool, op, memory_order_relaxed);
+        return;
+    }
     while (!atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op->pool_next, op,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -45,7 +49,10 @@ static void put_back(sk_op *op)
 void sk_op_release(sk_op *op)
 {
     SK_ASSERT(atomic_load(&op->users) > 0);
-    if (atomic_fetch_sub_explicit(&op->users, 1, memory_order_acq_rel) == 1)
+    if (!sk_proc.threads)
+        sk_process_add(&op->users, -1);
+    if (sk_proc.threads ? atomic_fetch_sub_explicit(&op->users, 1, memory_order_acq_rel) == 1
+                        : !atomic_load_explicit(&op->users, memory_order_relaxed))
         put_back(op);
 }
 
@@ -69,6 +76,10 @@ static sk_op *make_op(void)
 sk_op *sk_op_take(void)
 {
     sk_op *op = atomic_load_explicit(&sk_proc.op_pool, memory_order_acquire);
+    if (op && !sk_proc.threads) {
+        atomic_store_explicit(&sk_proc.op_pool, op->pool_next, memory_order_relaxed);
+        return op;
+    }
     while (op && !atomic_compare_exchange_weak_explicit(&sk_proc.op_pool, &op, op->pool_next,
                                                         memory_order_acquire, memory_order_acquire))
         ;

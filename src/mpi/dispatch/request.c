@@ -1,4 +1,4 @@
-#include "mpi/dispatch/request.h"
+#include "mpi/dispatch/request_inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
 #include "mpi/state/world.h"
+#include "mpi/transport/one_epoch.h"
 #include "mpi/transport/shm_wire.h"
 
 /* ---- one collective ---- */
@@ -96,6 +97,10 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->staging = call->staging;
     if (op->staging)
         sk_staging_keep(op->staging);
+    op->at_once = op->own_lane.shm && !op->error && !op->staging &&
+                  sk_one_epoch_fits(sk_sched_view(plan->sched), &op->wire);
+    if (op->at_once)
+        op->counter = sk_report_counter_of(sk_proc.report, plan->algo_index, plan->size);
     if (op->persistent) {
         pthread_mutex_lock(&sk_proc.lock);
         op->persistent_next = sk_proc.persistent_first;
@@ -108,8 +113,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
 
 /* ---- lanes ---- */
 
-/* The process lock is held here and below. */
-static void enter_lane(sk_op *op)
+void sk_op_enter_lane(sk_op *op)
 {
     sk_op **at = &op->comm->lane_first[op->lane];
     while (*at)
@@ -120,6 +124,7 @@ static void enter_lane(sk_op *op)
     *at = op;
 }
 
+/* The process lock is held here and below. */
 static void leave_lane(sk_op *op)
 {
     sk_op **at = &op->comm->lane_first[op->lane];
@@ -226,7 +231,7 @@ MPI_Request sk_op_work(sk_op *op)
 
 /* ---- progress ---- */
 
-static void init_run(sk_op *op)
+void sk_op_init_run(sk_op *op)
 {
     sk_run_init(&op->run, op->plan->sched, &op->wire.base, op->send, op->recv, op->scratch,
                 op->packets);
@@ -245,7 +250,7 @@ static sk_status poll_run(sk_op *op, bool first)
             op->wire.error = st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
             return st;
         }
-        init_run(op);
+        sk_op_init_run(op);
     }
     if (op->in_lane && !may_run_on_lane(op))
         return SK_AGAIN;
@@ -312,8 +317,7 @@ static void complete(sk_op *op)
         sk_free_deferred();
 }
 
-/* The process lock is held. */
-static void link_active(sk_op *op)
+void sk_op_link_active(sk_op *op)
 {
     op->next = NULL;
     *sk_proc.active_end = op;
@@ -328,7 +332,7 @@ void sk_op_start(sk_op *op)
     atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
     sk_op_hold(op);
     if (op->plan)
-        init_run(op);
+        sk_op_init_run(op);
     op->wire.nreqs = 0;
     op->wire.error = op->error;
     op->wire.hint.call = sk_process_call();
@@ -342,92 +346,16 @@ void sk_op_start(sk_op *op)
 
     pthread_mutex_lock(&sk_proc.lock);
     if (lane)
-        enter_lane(op);
+        sk_op_enter_lane(op);
     else if (op->own_lane.shm)
         sk_mpi_wire_begin(&op->wire);
     bool over = poll_op(op, true);
     if (!over)
-        link_active(op);
+        sk_op_link_active(op);
     pthread_mutex_unlock(&sk_proc.lock);
     if (over)
         complete(op);
 }
-
-#if SK_HAVE_SHM
-
-/* It goes on when others have come: as sk_op_new and sk_op_start would have left it. */
-static bool keep_running(sk_op *op, sk_comm *c, sk_plan *plan, const sk_run *run)
-{
-    const sk_mpi_wire *wire = (const sk_mpi_wire *)run->wire;
-    size_t types = run->sched->ntypes * sizeof(MPI_Datatype);
-    if (!sk_op_have_memory(op, aligned(types)))
-        return false;
-    op->run = *run;
-    op->wire = *wire;
-    op->run.wire = &op->wire.base;
-    op->wire.handles = memcpy(op->memory, wire->handles, types);
-    op->ntypes = run->sched->ntypes;
-    op->plan = plan;
-    sk_plan_hold(plan);
-    op->comm = c;
-    sk_comm_hold(c);
-    sk_op_hold(op);
-    enter_lane(op);
-    op->begun = true;
-    link_active(op);
-    return true;
-}
-
-sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
-                     void *send, void *recv)
-{
-    int lane = (int)(c->next_lane % SK_SHM_LANES);
-    sk_shm *shm = c->lane_capacity ? c->lease->lane[lane] : NULL;
-    if (!shm)
-        return NULL;
-    pthread_mutex_lock(&sk_proc.lock);
-    sk_op *op = c->lane_first[lane] ? NULL : sk_op_take();
-    if (!op) {
-        pthread_mutex_unlock(&sk_proc.lock);
-        return NULL;
-    }
-    c->next_lane++;
-    wire->shm = shm;
-    wire->tag = sk_comm_tag(c);
-    wire->error = MPI_SUCCESS;
-    sk_run run = {.sched = sk_sched_view(plan->sched), .wire = &wire->base, .buf = {send, recv}};
-    sk_mpi_wire_begin(wire);
-    atomic_store_explicit(&op->users, 1, memory_order_relaxed);
-    op->error = MPI_SUCCESS;
-    op->lane = lane;
-    op->owned = op->work_made = false;
-    if (sk_proc.reporting)
-        op->since = sk_host.Wtime();
-    sk_status st = sk_shm_wire_straight_poll(&run);
-    bool over = st != SK_AGAIN;
-    if (over) {
-        op->run.status = run.status;
-        op->wire.error = wire->error;
-    } else if (!keep_running(op, c, plan, &run))
-        sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others wait for it */
-    atomic_store_explicit(&op->state, over ? SK_OP_OVER : SK_OP_ACTIVE, memory_order_release);
-    pthread_mutex_unlock(&sk_proc.lock);
-    atomic_fetch_add_explicit(&sk_proc.pending, 1, memory_order_relaxed);
-    if (over)
-        sk_count_served(plan, counter, op->since);
-    return op;
-}
-
-#else
-
-sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
-                     void *send, void *recv)
-{
-    (void)c, (void)plan, (void)counter, (void)wire, (void)send, (void)recv;
-    return NULL;
-}
-
-#endif
 
 /* Polling a collective looks at the network, so with many active ones only some are polled each
  * time. */
@@ -532,7 +460,7 @@ void sk_op_wait(sk_op *op)
 void sk_op_waited(sk_op *op)
 {
     SK_ASSERT(sk_op_state_of(op) == SK_OP_OVER);
-    atomic_fetch_sub_explicit(&sk_proc.pending, 1, memory_order_relaxed);
+    sk_process_add(&sk_proc.pending, -1);
     if (op->persistent)
         atomic_store_explicit(&op->state, SK_OP_IDLE, memory_order_relaxed);
     else

@@ -33,6 +33,8 @@ typedef struct sk_op {
     atomic_int users;
     _Atomic sk_op_state state;
     bool persistent;
+    bool at_once; /* persistent: one epoch and nothing else */
+    sk_report_counter *counter;
     sk_run run;
     sk_mpi_wire wire;
     sk_comm *comm;
@@ -74,15 +76,22 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
  * runs as far as it can at once, over the caller's wire, and is started. NULL: not possible, and nothing
  * was done. */
 sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
-                     void *send, void *recv);
+                     bool one_epoch, void *send, void *recv);
 
 /* Start it; sk_progress does the rest. */
 void sk_op_start(sk_op *op);
 
+/* The same for one whose `at_once` is set. */
+void sk_op_start_at_once(sk_op *op);
+
 /* Add a served call to the report. */
 static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since)
 {
-    sk_report_counter_add(counter, sk_proc.reporting ? sk_host.Wtime() - since : 0);
+    double seconds = sk_proc.reporting ? sk_host.Wtime() - since : 0;
+    if (sk_proc.threads)
+        sk_report_counter_add(counter, seconds);
+    else
+        sk_report_counter_add_alone(counter, seconds);
     if (p->off.messages)
         sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
 }

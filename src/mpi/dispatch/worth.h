@@ -50,12 +50,11 @@ static inline bool sk_worth_repeated(sk_comm *c, sk_args *a)
 
 /* While it does not pay, some of the next calls pass to the host unseen, counted in advance like the last
  * one: where the host takes a tenth of a microsecond even a look at the arguments is felt. Not reductions,
- * whose bits must stay the same when Skein serves them. NULL: the call must be seen. */
-static inline sk_comm *sk_worth_passing(MPI_Comm comm, sk_coll coll, sk_form form)
+ * whose bits must stay the same when Skein serves them. `c`: sk_comm_known. NULL: the call must be seen. */
+static inline sk_comm *sk_worth_passing(MPI_Comm comm, sk_comm *c, sk_coll coll, sk_form form)
 {
     if (form != SK_BLOCKING || sk_coll_reduces(coll) || sk_coll_neighbor(coll))
         return NULL;
-    sk_comm *c = sk_comm_known(comm);
     if (!c && sk_process_ready()) /* at this rank another communicator has its slot */
         c = sk_comm_find(comm);
     return c && c->passing ? c : NULL;

@@ -31,7 +31,8 @@ static void call(const char *name)
 
 void sk_host_hook_install(void)
 {
-    if (!atomic_exchange(&sk_proc.hooked, true))
+    if (!atomic_load_explicit(&sk_proc.hooked, memory_order_relaxed) &&
+        !atomic_exchange(&sk_proc.hooked, true))
         call("opal_progress_register");
 }
 

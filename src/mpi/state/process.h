@@ -93,6 +93,17 @@ typedef struct sk_process {
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));
 
+/* Add to a counter that other threads may change, if there are others. A locked instruction would wait until
+ * the flags that this core has just set have reached the other cores. */
+static inline void sk_process_add(atomic_int *n, int by)
+{
+    if (sk_proc.threads)
+        atomic_fetch_add_explicit(n, by, memory_order_relaxed);
+    else
+        atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
+                              memory_order_relaxed);
+}
+
 /* Is a collective active? While there is none, calls that block do so inside the host. */
 static inline bool sk_busy(void)
 {

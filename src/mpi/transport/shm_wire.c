@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/epoch_steps.h"
+#include "mpi/transport/move.h"
 #include "shm/cma.h"
 #include "shm/epochs.h"
 
@@ -233,20 +234,6 @@ static sk_status intra_finish(sk_wire *base, bool block)
 
 /* ---- straight schedules ---- */
 
-/* Copy. Short ones need no call; everything is read before anything is written. */
-INLINED static void move(char *to, const char *from, size_t n)
-{
-    uint64_t head, tail;
-    if (n < sizeof head || n > 2 * sizeof head) {
-        memmove(to, from, n);
-        return;
-    }
-    memcpy(&head, from, sizeof head);
-    memcpy(&tail, from + n - sizeof tail, sizeof tail);
-    memcpy(to, &head, sizeof head);
-    memcpy(to + n - sizeof tail, &tail, sizeof tail);
-}
-
 /* Not inlined, with scalar arguments: otherwise the compiler stores both parts in memory before it
  * tests whether they are needed. */
 __attribute__((noinline)) static sk_status copy_typed(sk_wire *base, void *from, uint32_t from_type,
@@ -259,7 +246,7 @@ INLINED static sk_status copy(sk_wire *base, sk_part from, sk_part to)
 {
     if (!((sk_mpi_wire *)base)->contig)
         return copy_typed(base, from.at, from.type, to.at, to.type, from.len);
-    move(to.at, from.at, (size_t)from.len);
+    sk_move(to.at, from.at, (size_t)from.len);
     return SK_OK;
 }
 
