@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [GROUP...]}" && pwd) || exit 2
 shift
 . "$here/../tap.sh"
-only=${*:-progress forms errors lives bits cache threads random algorithms machines topology neighbors methods killed instructions}
+only=${*:-progress forms errors lives bits cache guard threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
@@ -116,7 +116,7 @@ wrong_arguments() { # flavour ranks
 # same_bits FLAVOUR WHAT RANKS SETTING -- SETTING...: the first run and each of the others find the same.
 # Communicators that live at the same time all have shared memory: the report names no other way.
 together() { # flavour ranks
-    run 100 $1 $2 SKEIN_FIND=3 SKEIN_REPORT=1 -- lives together 41
+    run 100 $1 $2 SKEIN_FIND=3 SKEIN_GUARD=off SKEIN_REPORT=1 -- lives together 41
     others=$(grep -a '^skein: [a-z_]* *<= ' "$log" | grep -aEv ' (shm|single-copy) |first calls on a')
     if [ -z "$others" ] && grep -aq '^skein: allgather .* shm ' "$log"; then
         ok "$1 shared memory of 41 communicators, $2 ranks"
@@ -309,6 +309,15 @@ flavour_tests() { # flavour
         run 250 $f 2 -- lives many 2000
         for n in 2 4; do run 60 $f $n -- lives apart 400; done
         for n in 2 4; do together $f $n; done
+    fi
+    if wanted guard; then # many changes between Skein and the host; where it spins on shared cores none
+        run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 some
+        run 100 $f 2 -- guard "$seed" 400 some
+        run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD=off -- guard "$seed" 60 none
+        for n in 3 4 7; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=2 -- guard "$seed" 300; done
+        run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300
+        run 100 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 300
+        run 120 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=0 -- random "$seed" 300
     fi
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done

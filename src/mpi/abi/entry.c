@@ -9,32 +9,39 @@
 #include "mpi/state/host.h"
 #include "skein.h"
 
-/* The shortest way: a call just like the last one of its collective that was found in the call cache, which
- * is one epoch in shared memory. Inlined into each entry point, so that the arguments stay in registers. */
-static inline __attribute__((always_inline)) bool last_again(sk_comm *c, sk_args a,
-                                                             MPI_Request *request, int *rc)
+typedef enum way { LONG_WAY, OVER, TO_HOST } way;
+
+/* The shortest way: a call just like the last one of its collective that was found in the call cache. It is
+ * one epoch in shared memory, or the host serves it because it is faster. Inlined into each entry point, so
+ * that the arguments stay in registers. */
+static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args a,
+                                                            MPI_Request *request, int *rc)
 {
     if (a.form == SK_PERSISTENT || sk_coll_neighbor(a.coll))
-        return false;
+        return LONG_WAY;
     if (!c || !c->cache || atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) ||
         sk_proc.reporting)
-        return false;
+        return LONG_WAY;
     struct sk_call_entry *p = c->cache->last[a.form][a.coll];
     sk_args_clear_insignificant(&a, c);
     if (!p || !sk_call_entry_matches(p, &a))
-        return false;
+        return LONG_WAY;
     sk_descriptor *x = &p->descriptor;
     void *send = (void *)(uintptr_t)a.sbuf;
     if (a.form == SK_BLOCKING) {
+        if (SK_UNLIKELY(!x->one_epoch || !sk_guarded_quiet(x->guarded)))
+            return !c->had_nonblocking && !sk_hint_wanted() && sk_guarded_passes(x->guarded)
+                       ? TO_HOST
+                       : LONG_WAY;
         *rc = sk_descriptor_run_epoch(x, c, send, a.rbuf, 0);
-        return true;
+        return OVER;
     }
     sk_op *op = sk_op_at_once(c, x->plan, x->counter, &x->wire, true, send, a.rbuf);
     if (!op)
-        return false;
+        return LONG_WAY;
     *request = op->handle;
     *rc = MPI_SUCCESS;
-    return true;
+    return OVER;
 }
 
 /* One entry point. `host` is the call to make when Skein does not serve it. What takes longer is a function of
@@ -48,7 +55,12 @@ static inline __attribute__((always_inline)) bool last_again(sk_comm *c, sk_args
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
-        return sk_dispatch(&a, request, &rc) ? rc : sk_count_over(host);                           \
+        if (sk_dispatch(&a, request, &rc))                                                         \
+            return rc;                                                                             \
+        rc = host;                                                                                 \
+        if (SK_UNLIKELY(a.timed))                                                                  \
+            sk_guarded_over(a.timed);                                                              \
+        return sk_count_over(rc);                                                                  \
     }                                                                                              \
     SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
@@ -57,7 +69,15 @@ static inline __attribute__((always_inline)) bool last_again(sk_comm *c, sk_args
         if (passing)                                                                               \
             return sk_worth_passed(passing, SK_##COLL, host);                                      \
         sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
-        return last_again(c, a, request, &rc) ? rc : long_##fn args;                               \
+        switch (last_again(c, a, request, &rc)) {                                                  \
+        case OVER:                                                                                 \
+            return rc;                                                                             \
+        case TO_HOST:                                                                              \
+            sk_count_pass(SK_##COLL, SK_HOST_FASTER);                                              \
+            return host;                                                                           \
+        default:                                                                                   \
+            return long_##fn args;                                                                 \
+        }                                                                                          \
     }
 
 #define COUNT  int

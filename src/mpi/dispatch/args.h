@@ -22,6 +22,7 @@ typedef struct sk_args {
     MPI_Op op;
     MPI_Comm comm;
     struct sk_staging *staging; /* the buffers are copies: see staging.h */
+    struct sk_guarded *timed;   /* the host's call is timed: see guarded.h */
 } sk_args;
 
 /* An sk_call, the handles behind it, and the memory it points into: this object for calls without

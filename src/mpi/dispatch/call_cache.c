@@ -58,7 +58,10 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
         return NULL;
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
-    if (p->descriptor.one_epoch && a->form != SK_PERSISTENT)
+    const sk_descriptor *x = &p->descriptor;
+    if (a->form == SK_BLOCKING
+            ? x->one_epoch || (x->guarded && x->guarded->guard.phase == SK_GUARD_HOST)
+            : x->one_epoch && a->form == SK_NONBLOCKING)
         r->last[a->form][a->coll] = p;
     return &p->descriptor;
 }

@@ -29,7 +29,7 @@ struct sk_call_entry {
 struct sk_call_cache {
     struct sk_call_entry *at[SK_CALL_ENTRIES];
     struct sk_call_entry
-        *last[SK_PERSISTENT][SK_NCOLLS]; /* found last, by form, of those of one epoch;
+        *last[SK_PERSISTENT][SK_NCOLLS]; /* found last, by form, of one epoch or the host's;
                                                            * NULL: none */
 };
 

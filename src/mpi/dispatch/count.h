@@ -15,13 +15,23 @@ void sk_count_host_call(const sk_args *a, sk_comm *c, sk_host_reason why);
 /* With a report: the host has returned. Nothing happens if the last call was not left to it. */
 void sk_count_host_return(void);
 
+/* Without a report. */
+static inline void sk_count_pass(sk_coll coll, sk_host_reason why)
+{
+    sk_report_counter *counter =
+        &sk_proc.host_counters[((int)coll * SK_NHOST_REASONS + (int)why) * SK_NSIZES];
+    if (sk_proc.threads)
+        sk_report_counter_add(counter, 0);
+    else
+        sk_report_counter_add_alone(counter, 0);
+}
+
 static inline void sk_count_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 {
     if (SK_UNLIKELY(sk_proc.reporting))
         sk_count_host_call(a, c, why);
     else
-        sk_report_counter_add(
-            &sk_proc.host_counters[((int)a->coll * SK_NHOST_REASONS + (int)why) * SK_NSIZES], 0);
+        sk_count_pass(a->coll, why);
 }
 
 /* `rc` is what the host returned. */

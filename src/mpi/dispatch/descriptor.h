@@ -4,6 +4,7 @@
 #define SK_DESCRIPTOR_H
 
 #include "mpi/dispatch/args.h"
+#include "mpi/dispatch/guarded.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/transport/mpi_wire.h"
 #include "mpi/transport/one_epoch.h"
@@ -14,6 +15,7 @@ typedef struct sk_descriptor {
         bytes; /* parts of the communicator's scratch, and all of it; may be 0 */
     const struct sk_sched_view *sched;
     sk_report_counter *counter; /* of the report */
+    sk_guarded *guarded;        /* NULL: its calls are not compared with the host's */
     bool one_epoch;             /* sk_one_epoch_fits */
     sk_mpi_wire wire;
 } sk_descriptor;

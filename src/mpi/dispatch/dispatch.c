@@ -139,15 +139,32 @@ __attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c
     return true;
 }
 
+/* A planned blocking call, which the host serves if it is faster. */
+static bool run_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, double since, int *rc)
+{
+    sk_guard_verdict v = {0};
+    if (!sk_guarded_quiet(x->guarded))
+        v = sk_guarded_ask(x->guarded, c);
+    if (v.host) {
+        a->timed = v.timed ? x->guarded : NULL;
+        return pass_to_host(a, c, SK_HOST_FASTER);
+    }
+    *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+    if (v.timed)
+        sk_guarded_over(x->guarded);
+    return true;
+}
+
 /* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
  * other ranks must not wait because of it, so the call runs all the same and ends with it. False: it is
  * left to the host. */
-static bool run_or_start(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
+static bool run_or_start(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
                          double since, int error, int *rc)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
     if (a->form == SK_BLOCKING) {
-        *rc = sk_descriptor_run(x, c, send, a->rbuf, since);
+        if (!run_or_pass(a, c, x, since, rc))
+            return false;
         if (*rc == MPI_SUCCESS && error != MPI_SUCCESS)
             *rc = sk_raise(c, error);
         return true;
@@ -200,6 +217,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double si
         sk_descriptor made, *x = sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
+        x->guarded = sk_guarded_find(c, a, &call.call);
         if (host_is_as_good(a, c, plan))
             to_host(a, c, SK_HOST_SAME);
         else
@@ -325,8 +343,7 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
         if (x) {
             if (a->form != SK_BLOCKING)
                 return run_or_start(a, c, x, request, since, MPI_SUCCESS, rc);
-            *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
-            return true;
+            return run_or_pass(a, c, x, since, rc);
         }
     }
     return dispatch_new(a, c, request, rc);

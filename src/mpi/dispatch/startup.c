@@ -64,6 +64,9 @@ static void read_settings(const sk_settings *set)
     sk_proc.threads = level == MPI_THREAD_MULTIPLE;
     sk_proc.reporting = *sk_settings_text(set, SK_SET_REPORT) != '\0';
     sk_proc.checking = sk_settings_bool(set, SK_SET_CHECK);
+    sk_proc.guard_after = sk_settings_bool(set, SK_SET_GUARD) && !sk_proc.checking
+                              ? sk_settings_int(set, SK_SET_GUARD_AFTER)
+                              : -1;
     sk_proc.wait = sk_wait_mode_of(sk_settings_text(set, SK_SET_WAIT));
     sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
     sk_proc.reproducible = sk_settings_bool(set, SK_SET_REPRODUCIBLE);

@@ -103,6 +103,11 @@ static bool host_is_slow(const struct sk_world *w)
     return !SK_HOST_YIELDS && w->wait != SK_WAIT_SPIN;
 }
 
+bool sk_worth_host_is_slow(void)
+{
+    return sk_proc.world && host_is_slow(sk_proc.world);
+}
+
 /* Where ranks share cores and wait for each other Skein saves a third of the host's time or more, so what
  * adopting costs is soon made up for. Where counts may be zero nobody knows who waits. */
 static double share(const struct sk_world *w, const sk_call *call)

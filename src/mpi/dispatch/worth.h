@@ -14,6 +14,7 @@
 #define SK_WORTH_H
 
 #include "mpi/dispatch/args.h"
+#include "mpi/dispatch/count.h"
 #include "mpi/dispatch/startup.h"
 
 /* Count a call that may block on a new communicator. True: adopt it now. The first reduction that may
@@ -66,12 +67,14 @@ bool sk_worth_refused(int rc);
 /* The host has served the call, with this result. */
 static inline int sk_worth_passed(sk_comm *c, sk_coll coll, int rc)
 {
-    sk_report_counter_add(
-        &sk_proc.host_counters[((int)coll * SK_NHOST_REASONS + SK_HOST_EARLY) * SK_NSIZES], 0);
+    sk_count_pass(coll, SK_HOST_EARLY);
     if (rc == MPI_SUCCESS || !sk_worth_refused(rc))
         c->passing--;
     return rc;
 }
+
+/* Do the ranks share cores, and the host never gives one away? The same answer on all ranks. */
+bool sk_worth_host_is_slow(void);
 
 /* The ranks could not adopt it: do not try again in every call. */
 void sk_worth_postpone(sk_comm *c);

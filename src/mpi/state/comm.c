@@ -54,6 +54,9 @@ static void clear(sk_comm *c)
     c->cache = c->cache_aside;
     sk_comm_drop_cache(c);
     c->cache_aside = NULL;
+    if (c->guarded)
+        c->guarded_free(c->guarded);
+    c->guarded = NULL;
     if (c->number >= 0 && !c->topo)
         sk_kept_put(c);
     sk_plans_free(c->plans);
@@ -254,13 +257,18 @@ void sk_comm_barrier(sk_comm *c)
         sk_wait_request(&barrier, MPI_STATUS_IGNORE);
 }
 
-bool sk_comm_any(const sk_comm *c, bool here)
+bool sk_comm_largest(const sk_comm *c, int64_t *values, int n)
 {
     MPI_Request request;
-    int any = here;
-    return sk_host.Iallreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, c->user, &request) ==
+    return sk_host.Iallreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_MAX, c->user, &request) ==
                MPI_SUCCESS &&
-           sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && any;
+           sk_wait_request(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+bool sk_comm_any(const sk_comm *c, bool here)
+{
+    int64_t any = here;
+    return sk_comm_largest(c, &any, 1) && any;
 }
 
 int sk_raise(const sk_comm *c, int code)

@@ -74,6 +74,8 @@ typedef struct sk_comm {
     struct sk_topo *topo;        /* NULL: none, or not used yet: see topo.h */
     struct sk_call_cache *cache; /* see call_cache.h */
     void (*cache_free)(struct sk_call_cache *);
+    struct sk_guarded *guarded; /* see guarded.h */
+    void (*guarded_free)(struct sk_guarded *);
     struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
     bool in_check;
 
@@ -160,6 +162,9 @@ void sk_comm_barrier(sk_comm *c);
 
 /* All ranks come here with the same calls. Is it so at one of them? */
 bool sk_comm_any(const sk_comm *c, bool here);
+
+/* The largest of each value over all ranks. */
+bool sk_comm_largest(const sk_comm *c, int64_t *values, int n);
 
 /* Report an error as the host would: through the communicator's error handler. */
 int sk_raise(const sk_comm *c, int code);

@@ -30,9 +30,11 @@ typedef struct sk_process {
     sk_wait_mode wait;
     sk_wait_pace pace; /* of waits for a flag */
     bool reporting;
-    bool reproducible;       /* SKEIN_REPRODUCIBLE: see sk_args_read */
-    bool checking;           /* SKEIN_CHECK: see dispatch/check.h */
-    int leaders;             /* SKEIN_LEADERS */
+    bool reproducible; /* SKEIN_REPRODUCIBLE: see sk_args_read */
+    bool checking;     /* SKEIN_CHECK: see dispatch/check.h */
+    int64_t
+        guard_after; /* calls before they are compared with the host's; -1: never: see guarded.h */
+    int leaders;     /* SKEIN_LEADERS */
     int64_t find_after;      /* calls on a communicator before Skein adopts it; -1: see worth.h */
     bool threads;            /* MPI_THREAD_MULTIPLE */
     bool plans;              /* patterns are made at all (SKEIN_PLAN) */

@@ -1,0 +1,38 @@
+/* guarded.h: blocking calls that are compared with the host's own (select/guard.h): the cells of a communicator.
+ *
+ * A call that the host serves costs what it would cost without Skein. Nothing is tried where the bits of a
+ * result could change: reductions that may round. SKEIN_GUARD=off switches it off. */
+#ifndef SK_GUARDED_H
+#define SK_GUARDED_H
+
+#include "mpi/dispatch/args.h"
+#include "select/guard.h"
+
+typedef struct sk_guarded {
+    sk_guard guard;
+    int64_t since; /* ns: when the timed call began */
+    sk_coll coll;
+    int size_class;
+    struct sk_guarded *next; /* of the communicator */
+} sk_guarded;
+
+/* The cell of a call; NULL: it is not compared. The same answer on all ranks. */
+sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
+
+/* sk_guard_ask. A timed call begins now; tell when it is over. */
+sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c);
+void sk_guarded_over(sk_guarded *g);
+
+/* sk_guard_quiet; without a cell always true. */
+static inline bool sk_guarded_quiet(sk_guarded *g)
+{
+    return !g || sk_guard_quiet(&g->guard);
+}
+
+/* sk_guard_passes */
+static inline bool sk_guarded_passes(sk_guarded *g)
+{
+    return g && sk_guard_passes(&g->guard);
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* guard.c: many calls that resemble each other, so that Skein and the host serve them by turns, with ranks that
+ * come at random times. All ranks must decide alike, and every result is checked.
+ *   guard SEED CALLS [none | some]    nothing may be tried on the host, or something must be */
+#include "testlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 3000, NSIZES = 3 };
+static const int sizes[NSIZES] = {1, 60, MOST};
+
+typedef struct data {
+    MPI_Comm comm;
+    int me, p, n, k, root; /* ints of a block; number of the call */
+    int *in, *out, *counts, *displs;
+} data;
+
+/* What rank r has in its block for rank q, in call k. */
+static int value(const data *d, int r, int q, int i)
+{
+    return r * 1000003 + q * 10007 + i * 31 + d->k;
+}
+
+static void fill(data *d, bool to_each)
+{
+    for (int q = 0; q < (to_each ? d->p : 1); q++)
+        for (int i = 0; i < d->n; i++)
+            d->in[q * d->n + i] = value(d, d->me, q, i);
+    for (int i = 0; i < d->p * d->n; i++)
+        d->out[i] = -1;
+}
+
+static void expect(const data *d, const char *what, int at, int want)
+{
+    CHECK(d->out[at] == want, "%s %d of %d ints, root %d: out[%d] is %d, not %d", what, d->k, d->n,
+          d->root, at, d->out[at], want);
+}
+
+static int sum(const data *d, int from, int to, int i)
+{
+    unsigned all = 0;
+    for (int r = from; r < to; r++)
+        all += (unsigned)value(d, r, 0, i);
+    return (int)all;
+}
+
+static void bcast(data *d)
+{
+    fill(d, false);
+    if (d->me == d->root)
+        memcpy(d->out, d->in, sizeof(int) * (size_t)d->n);
+    MPI_Bcast(d->out, d->n, MPI_INT, d->root, d->comm);
+    for (int i = 0; i < d->n; i++)
+        expect(d, "bcast", i, value(d, d->root, 0, i));
+}
+
+static void reduce(data *d)
+{
+    fill(d, false);
+    MPI_Reduce(d->in, d->out, d->n, MPI_INT, MPI_SUM, d->root, d->comm);
+    for (int i = 0; i < d->n && d->me == d->root; i++)
+        expect(d, "reduce", i, sum(d, 0, d->p, i));
+}
+
+static void allreduce(data *d)
+{
+    fill(d, false);
+    MPI_Allreduce(d->in, d->out, d->n, MPI_INT, MPI_SUM, d->comm);
+    for (int i = 0; i < d->n; i++)
+        expect(d, "allreduce", i, sum(d, 0, d->p, i));
+}
+
+static void scan(data *d)
+{
+    fill(d, false);
+    MPI_Scan(d->in, d->out, d->n, MPI_INT, MPI_SUM, d->comm);
+    for (int i = 0; i < d->n; i++)
+        expect(d, "scan", i, sum(d, 0, d->me + 1, i));
+}
+
+static void gathered(const data *d, const char *what)
+{
+    for (int r = 0; r < d->p; r++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, what, r * d->n + i, value(d, r, 0, i));
+}
+
+static void gatherv(data *d)
+{
+    fill(d, false);
+    MPI_Gatherv(d->in, d->n, MPI_INT, d->out, d->counts, d->displs, MPI_INT, d->root, d->comm);
+    if (d->me == d->root)
+        gathered(d, "gatherv");
+}
+
+static void allgather(data *d)
+{
+    fill(d, false);
+    MPI_Allgather(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->comm);
+    gathered(d, "allgather");
+}
+
+static void alltoall(data *d)
+{
+    fill(d, true);
+    MPI_Alltoall(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->comm);
+    for (int r = 0; r < d->p; r++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, "alltoall", r * d->n + i, value(d, r, d->me, i));
+}
+
+static void scatter(data *d)
+{
+    fill(d, true);
+    MPI_Scatter(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->root, d->comm);
+    for (int i = 0; i < d->n; i++)
+        expect(d, "scatter", i, value(d, d->root, d->me, i));
+}
+
+static void barrier(data *d)
+{
+    MPI_Barrier(d->comm);
+}
+
+/* Rounds, on more than two ranks in an order that may change its bits. */
+static void sum_of_doubles(data *d)
+{
+    double in = d->me + 0.1, out = 0;
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, d->comm);
+    CHECK(out > 0, "allreduce of doubles gives %g", out);
+}
+
+static void (*const tests[])(data *) = {bcast,     reduce,   allreduce, scan,   gatherv,
+                                        allgather, alltoall, scatter,   barrier};
+enum { NTESTS = (int)(sizeof tests / sizeof *tests) };
+
+static void use(data *d, int which, unsigned *seed)
+{
+    if (rand_r(seed) % 16 == 0)
+        usleep((unsigned)rand_r(seed) % 200);
+    d->n = sizes[d->k % NSIZES];
+    for (int r = 0; r < d->p; r++) {
+        d->counts[r] = d->n;
+        d->displs[r] = r * d->n;
+    }
+    d->root = d->k / 5 % d->p;
+    test_watch(60, "call %d of test %d", d->k, which);
+    tests[which](d);
+}
+
+/* Calls that the host has served; 0 where nobody counts. */
+static long long by_host(void)
+{
+    long long n = 0;
+    return test_counter("host", &n) ? n : 0;
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(&argc, &argv, "guard");
+    unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
+    int calls = argc > 2 ? atoi(argv[2]) : 300, p = test_size();
+    const char *want = argc > 3 ? argv[3] : "";
+    size_t most = sizeof(int) * (size_t)p * MOST;
+    data d[2];
+    for (int i = 0; i < 2; i++) {
+        d[i] = (data){.me = test_rank(), .p = p, .in = must_alloc(most), .out = must_alloc(most)};
+        d[i].counts = must_alloc(sizeof(int) * (size_t)p);
+        d[i].displs = must_alloc(sizeof(int) * (size_t)p);
+        MPI_Comm_dup(MPI_COMM_WORLD, &d[i].comm);
+    }
+    seed += (unsigned)test_rank() * 7919; /* other delays at each rank */
+    long long before = by_host();
+    for (int which = 0; which < NTESTS; which++)
+        for (int k = 0; k < calls; k++) {
+            data *one = &d[k % 7 == 0];
+            one->k = k;
+            use(one, which, &seed);
+        }
+    long long tried = by_host() - before;
+    CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
+    CHECK(tried > 0 || strcmp(want, "some") != 0, "the host has served no calls");
+    before = by_host();
+    for (int k = 0; k < calls; k++)
+        sum_of_doubles(&d[0]);
+    tried = by_host() - before;
+    CHECK(p < 3 || tried == 0, "the host has served %lld reductions that may round", tried);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_free(&d[i].comm);
+        free(d[i].in);
+        free(d[i].out);
+        free(d[i].counts);
+        free(d[i].displs);
+    }
+    return test_end();
+}

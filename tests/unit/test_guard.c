@@ -1,0 +1,184 @@
+/* The guard with made-up times: which side serves, after how many calls, and what finding out costs. */
+#include "unit.h"
+
+#include "select/guard.h"
+
+/* Two ranks with times of their own. */
+enum { RANKS = 2, FIRST = 24 };
+typedef struct world {
+    sk_guard rank[RANKS];
+    int64_t skein[RANKS], host[RANKS]; /* ns of a call */
+    int64_t calls, hosts;              /* so far; served by the host */
+    int64_t total;                     /* ns of the slowest rank */
+    int64_t mine[RANKS][2];            /* what each brings to a comparison */
+    int came;
+} world;
+
+static world make(int64_t skein, int64_t host)
+{
+    world w = {.skein = {skein, skein}, .host = {host, host}};
+    for (int i = 0; i < RANKS; i++)
+        w.rank[i] = sk_guard_new(FIRST);
+    return w;
+}
+
+/* Ranks come one after the other. What the second one brings is what the first one would, with its own
+ * times; so the first one is asked again once both are known. */
+static void note(void *of, int64_t values[2])
+{
+    world *w = of;
+    w->mine[w->came % RANKS][0] = values[0];
+    w->mine[w->came % RANKS][1] = values[1];
+    w->came++;
+}
+
+static void largest(void *of, int64_t values[2])
+{
+    world *w = of;
+    for (int i = 0; i < RANKS; i++)
+        for (int k = 0; k < 2; k++)
+            if (w->mine[i][k] > values[k])
+                values[k] = w->mine[i][k];
+}
+
+/* One call on all ranks. `late` is added to Skein's time at rank 1. */
+static bool call(world *w, int64_t late)
+{
+    sk_guard_verdict v[RANKS];
+    w->came = 0;
+    for (int i = 0; i < RANKS; i++) {
+        sk_guard copy = w->rank[i];
+        sk_guard_ask(&copy, note, w);
+    }
+    int64_t slowest = 0;
+    for (int i = 0; i < RANKS; i++) {
+        v[i] = sk_guard_ask(&w->rank[i], largest, w);
+        int64_t took = v[i].host ? w->host[i] : w->skein[i] + (i == 1 ? late : 0);
+        if (v[i].timed)
+            sk_guard_took(&w->rank[i], took);
+        slowest = took > slowest ? took : slowest;
+    }
+    assert_int_equal(v[0].host, v[1].host);
+    assert_int_equal(v[0].timed, v[1].timed);
+    w->calls++;
+    w->hosts += v[0].host;
+    w->total += slowest;
+    return v[0].host;
+}
+
+static void make_calls(world *w, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        call(w, 0);
+}
+
+static void a_faster_host_serves_after_fifty_calls(void **state)
+{
+    (void)state;
+    for (int64_t us = 1000; us <= 100000; us *= 10) {
+        world w = make(us * 1000, us * 900);
+        make_calls(&w, 50);
+        int64_t hosts = w.hosts;
+        make_calls(&w, 200);
+        assert_int_equal(w.hosts, hosts + 200);
+    }
+}
+
+static void the_first_thirty_calls_are_not_tried(void **state)
+{
+    (void)state;
+    world w = make(1000000, 100000);
+    make_calls(&w, FIRST + 4);
+    assert_int_equal(w.hosts, 0);
+}
+
+static void short_calls_are_timed_for_a_millisecond(void **state)
+{
+    (void)state;
+    world w = make(10000, 5000); /* 10 us: 100 calls of each side, twice */
+    make_calls(&w, FIRST + 5 + 4 * 101 - 1);
+    int64_t hosts = w.hosts;
+    assert_int_equal(hosts, 1 + 2 * 101 - 1);
+    make_calls(&w, 100);
+    assert_int_equal(w.hosts, hosts + 100);
+}
+
+static void a_slower_host_costs_a_two_hundredth(void **state)
+{
+    (void)state;
+    for (int64_t times = 1; times <= 64; times *= 2) {
+        world w = make(100000, 100000 * times);
+        make_calls(&w, 2000000);
+        double more = (double)w.total / (100000.0 * 2000000) - 1;
+        assert_true(more < 1.0 / 190);
+        assert_true(w.hosts > 0);
+    }
+}
+
+static void a_much_slower_host_is_tried_once(void **state)
+{
+    (void)state;
+    world w = make(1000, 1000 * 25);
+    make_calls(&w, 2000);
+    assert_int_equal(w.hosts, 1);
+}
+
+static void equal_times_stay_with_skein(void **state)
+{
+    (void)state;
+    world w = make(1000000, 960000); /* 4 % are not clear */
+    make_calls(&w, 60);
+    int64_t hosts = w.hosts;
+    make_calls(&w, 100);
+    assert_int_equal(w.hosts, hosts);
+}
+
+static void the_slowest_rank_counts(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    w.host[1] = 1200000;
+    make_calls(&w, 100);
+    assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
+    assert_true(w.hosts < 10);
+}
+
+/* Rank 1 loses its core for a while in one call, whichever it is. */
+static void one_long_call_does_not_drop_skein(void **state)
+{
+    (void)state;
+    for (int at = 0; at < 60; at++) {
+        world w = make(1000000, 1050000);
+        for (int i = 0; i < 60; i++)
+            call(&w, i == at ? 50000000 : 0);
+        assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
+    }
+}
+
+static void it_returns_when_the_host_becomes_slow(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    make_calls(&w, 60);
+    assert_int_equal(w.rank[0].phase, SK_GUARD_HOST);
+    w.host[0] = w.host[1] = 2000000;
+    make_calls(&w, 3000);
+    assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
+    assert_int_equal(w.rank[1].phase, SK_GUARD_SKEIN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_faster_host_serves_after_fifty_calls),
+        cmocka_unit_test(the_first_thirty_calls_are_not_tried),
+        cmocka_unit_test(short_calls_are_timed_for_a_millisecond),
+        cmocka_unit_test(a_slower_host_costs_a_two_hundredth),
+        cmocka_unit_test(a_much_slower_host_is_tried_once),
+        cmocka_unit_test(equal_times_stay_with_skein),
+        cmocka_unit_test(the_slowest_rank_counts),
+        cmocka_unit_test(one_long_call_does_not_drop_skein),
+        cmocka_unit_test(it_returns_when_the_host_becomes_slow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
