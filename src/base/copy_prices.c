@@ -1,9 +1,9 @@
 #include "base/copy_prices.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/word.h"
 
 static const char *const names[] = {"in", "out", "copy", "read", "reread", "call", NULL};
@@ -25,8 +25,8 @@ bool sk_copy_prices_known(const sk_copy_prices *p)
 /* "0.2ns"; 0: it is no time, or not between 1 fs and 1 ms. */
 static int64_t read_time(const char *text)
 {
-    char *end;
-    double value = strtod(text, &end);
+    const char *end;
+    double value = sk_read_decimal(text, &end);
     for (size_t i = 0; end > text && i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].name) == 0) {
             double fs = value * units[i].fs;

@@ -1,5 +1,6 @@
 #include "base/numbers.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,4 +25,22 @@ sk_status sk_read_integer(const char *text, bool sized, int64_t lo, int64_t hi, 
 bool sk_read_number(const char *text, bool sized, int64_t *out)
 {
     return sk_read_integer(text, sized, 0, INT64_MAX, out) == SK_OK;
+}
+
+double sk_read_decimal(const char *text, const char **end)
+{
+    double whole = 0, parts = 1;
+    bool digits = false, point = false;
+    const char *at = text;
+    for (; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        digits = true;
+        whole = 10 * whole + (*at - '0');
+        parts *= point ? 10 : 1;
+    }
+    *end = digits ? at : text;
+    return digits ? whole / parts : 0;
 }

@@ -16,4 +16,9 @@ sk_status sk_read_integer(const char *text, bool sized, int64_t lo, int64_t hi, 
 /* The same for any number >= 0; false: it is none. */
 bool sk_read_number(const char *text, bool sized, int64_t *out);
 
+/* A number such as 1.5 at the start of the text: its value, and in *end what follows it. No sign, no
+ * exponent. *end == text: there is none. Not by strtod, which reads "1.5" as 1 where the program's
+ * locale has decimal commas. */
+double sk_read_decimal(const char *text, const char **end);
+
 #endif

@@ -18,10 +18,10 @@
  * Only + * / in one order, so that all ranks compute the same price. */
 #include "neighbor/cost/model.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "base/word.h"
 
 /* ---- load ---- */
@@ -109,24 +109,14 @@ static const quantity_unit units[] = {
     {"B", true, 1, 1},  {"KB", true, 1e3, 1},  {"MB", true, 1e6, 1},  {"GB", true, 1e9, 1},
 };
 
-/* Reads "1.5us": returns the unit, and in *out seconds or bytes per second; NULL: malformed. Not by
- * strtod, which reads "1.5" as 1 where the program's locale has decimal commas. */
+/* Reads "1.5us": returns the unit, and in *out seconds or bytes per second; NULL: malformed. */
 static const quantity_unit *read_quantity(const char *text, double *out)
 {
-    double whole = 0, parts = 1;
-    bool digits = false, point = false;
-    for (; isdigit((unsigned char)*text) || (*text == '.' && !point); text++) {
-        if (*text == '.') {
-            point = true;
-            continue;
-        }
-        digits = true;
-        whole = 10 * whole + (*text - '0');
-        parts *= point ? 10 : 1;
-    }
-    for (size_t i = 0; digits && i < sizeof units / sizeof *units; i++)
-        if (!strcmp(text, units[i].name)) {
-            *out = whole * units[i].times / (parts * units[i].parts);
+    const char *unit;
+    double number = sk_read_decimal(text, &unit);
+    for (size_t i = 0; unit > text && i < sizeof units / sizeof *units; i++)
+        if (!strcmp(unit, units[i].name)) {
+            *out = number * units[i].times / units[i].parts;
             return &units[i];
         }
     return NULL;
