@@ -123,6 +123,60 @@ expect roots_are_ranks 2 'not among 4 ranks' explain bcast --ranks 4 --bytes 8 -
 expect elements_are_whole 2 'no whole number of elements' \
     explain allreduce --ranks 4 --bytes 10 --type-size 4
 
+# Predicted times. With prices from a file they can be computed by hand: 100 + (10 + 90) + 1000 + 200 ns.
+cat >"$tmp/prices" <<'EOF'
+# a network of round numbers
+net.send 100 ns
+net.latency 1 us
+net.recv 0.2 us
+net.eager 4 KB
+port.gap 10 ns
+port.byte 1 GB/s
+step 0 ns
+EOF
+two() { explain bcast --ranks 2 --machine 'node:2 core:1' --prices "$tmp/prices" "$@"; }
+expect explain_predicts_the_time 0 '^\*? +binomial +1 +1 +45\.0 +90 +0 +1\.40 us' two --bytes 90
+expect explain_predicts_long_messages 0 ' binomial .* 11\.3 us' two --bytes 8000 --algorithm binomial # 2 us to ask
+expect explain_marks_the_cheapest 0 '^\*?  *doubling .* [0-9.]+ us  cheapest$' \
+    explain allreduce --ranks 64 --bytes 8 --machine 'node:64 core:1'
+expect explain_marks_one_of_them 0 '^1$' sh -c "'$skein' explain allreduce --ranks 64 --bytes 8 \
+    --machine 'node:8 core:8' | grep -c ' cheapest$'"
+expect explain_tells_the_crossover 0 \
+    '^  predicted cheapest: doubling, up to about [0-9]+ bytes \(above: rabenseifner\)$' \
+    explain allreduce --ranks 64 --bytes 8 --machine 'node:64 core:1'
+expect explain_tells_both_crossovers 0 \
+    '^  predicted cheapest: rabenseifner, from about [0-9]+ bytes on \(below: doubling\), up to about [0-9]+' \
+    explain allreduce --ranks 48 --bytes 64K --machine 'node:6 core:8'
+expect explain_predicts_barriers 0 ' dissemination .* us  cheapest$' explain barrier --ranks 4 --machine unknown
+expect explain_predicts_what_it_can 0 ' binomial +2 +2 +\? +\? +[0-9]+ +\?$' \
+    explain scatterv --ranks 4 --bytes 1K
+expect explain_predicts_for_many_ranks 0 ' doubling .* [0-9.]+ (us|ms)' \
+    explain allreduce --ranks 8192 --bytes 1K --machine 'node:128 socket:2 core:32'
+expect prices_are_shown 0 '^net.latency +1000 ns +# ' two --bytes 8 --show-prices
+two --bytes 8 --show-prices >"$tmp/shown"
+sed -i 's/^net.latency .*/net.latency 7 ms/' "$tmp/shown"
+expect shown_prices_can_be_read 0 '^net.latency +7000000 ns ' two --bytes 8 --prices "$tmp/shown" --show-prices
+expect copies_have_their_own_prices 0 '^socket.out +0\.7 ns/B ' env SKEIN_COPY=out:0.7ns "$skein" explain bcast \
+    --ranks 4 --bytes 8 --machine 'node:1 core:4' --show-prices
+echo 'net.latncy 1 us' >"$tmp/wrong"
+expect wrong_prices_are_refused 2 'wrong: line 1: net.latncy: no such price; did you mean net.latency' \
+    two --bytes 8 --prices "$tmp/wrong"
+expect missing_prices_are_refused 2 'none: No such file' two --bytes 8 --prices "$tmp/none"
+expect long_prices_are_refused 2 'too long, or no text' two --bytes 8 --prices /dev/zero
+
+expect explain_plots 0 '^ +d  doubling$' explain allreduce --ranks 16 --machine 'node:4 core:4' --plot
+expect explain_plots_times_over_sizes 0 '^ +[0-9.]+ us \+' explain allreduce --ranks 16 --machine 'node:4 core:4' --plot
+expect explain_plots_to_a_file 0 '<svg ' sh -c "'$skein' explain allreduce --ranks 16 --machine 'node:4 core:4' \
+    --plot='$tmp/plot.svg' && cat '$tmp/plot.svg'"
+expect the_file_has_a_line_for_each 0 '^4 24 24$' python3 -c "import xml.dom.minidom as m
+root = m.parse('$tmp/plot.svg').documentElement
+lines = [p for p in root.getElementsByTagName('path') if p.getAttribute('fill') == 'none']
+points = [len(p.getAttribute('d').split('L')) for p in lines]
+print(len(lines), min(points), max(points))"
+expect barriers_have_no_plot 2 'nothing to plot' explain barrier --ranks 4 --plot
+expect plots_that_cannot_be_written 1 'nowhere/plot.svg: No such file' \
+    explain allreduce --ranks 4 --machine 'node:4' --plot="$tmp/nowhere/plot.svg"
+
 # Neighbourhood collectives are explained on a graph and a machine. A Moore neighbourhood of 36 ranks
 # on a 6 x 6 grid has 8 neighbours each; on one node all messages stay on the socket.
 neighbor() { "$skein" explain neighbor "$@"; }

@@ -15,6 +15,9 @@
 #include "commands.h"
 #include "copy_prices.h"
 #include "lab/sched/inspect.h"
+#include "parts.h"
+#include "plot.h"
+#include "pricing.h"
 #include "select/renames.h"
 #include "shm/shm.h"
 
@@ -22,7 +25,6 @@ enum {
     MAX_RANKS = 1000000,
     MAX_CORES = 1 << 16,       /* of a socket, as a machine is written */
     MAX_RANKS_OFF_NODE = 4096, /* all ranks are counted, and most have O(p) steps */
-    MAX_PARTS = 8,             /* shown */
     MAX_STEPS = 1 << 22,       /* counted for one algorithm */
 };
 static const int64_t MAX_BYTES = (int64_t)1 << 40; /* times the ranks it still fits an int64_t */
@@ -30,8 +32,8 @@ static const int64_t MAX_BYTES = (int64_t)1 << 40; /* times the ranks it still f
 typedef struct explanation {
     /* As given on the command line; -1 or NULL: not given. */
     int64_t bytes, count, type_size, root, rank;
-    const char *coll_name, *algo_name, *machine_text;
-    bool print;
+    const char *coll_name, *algo_name, *machine_text, *prices_file, *plot_file;
+    bool print, show_prices, plot;
 
     sk_callspec spec;
     const char *bytes_mean; /* what the size of this collective counts */
@@ -42,6 +44,8 @@ typedef struct explanation {
     sk_renames renames;
     sk_choice choice;
     const sk_rename *rename; /* of the chosen algorithm; NULL: none */
+    sk_pricing pricing;
+    sk_price_range cheapest; /* at the size of the call */
 } explanation;
 
 /* The command line. */
@@ -56,7 +60,10 @@ enum {
     ORDERED,
     ALGORITHM,
     MACHINE,
-    PRINT
+    PRINT,
+    PLOT,
+    PRICES,
+    SHOW_PRICES
 };
 
 static const struct argp_option options[] = {
@@ -75,6 +82,11 @@ static const struct argp_option options[] = {
      "know where they are (default: all ranks on this node)",
      0},
     {"print", PRINT, NULL, 0, "print the schedule of the rank", 0},
+    {"plot", PLOT, "FILE", OPTION_ARG_OPTIONAL,
+     "instead, draw the predicted time of all algorithms over the size, here or as SVG in FILE", 0},
+    {"prices", PRICES, "FILE", 0,
+     "prices of the model that predicts times, lines such as \"net.latency 1.2 us\"", 0},
+    {"show-prices", SHOW_PRICES, NULL, 0, "print the prices used, in the form of FILE", 0},
     {0}};
 
 static bool take(void *ctx, int key, const char *value);
@@ -121,9 +133,17 @@ static bool take(void *ctx, int key, const char *value)
     case MACHINE:
         x->machine_text = value;
         return true;
-    default:
-        x->print = true;
+    case PLOT:
+        x->plot = true;
+        x->plot_file = value;
         return true;
+    case PRICES:
+        x->prices_file = value;
+        return true;
+    case SHOW_PRICES:
+        return x->show_prices = true;
+    default:
+        return x->print = true;
     }
 }
 
@@ -168,8 +188,11 @@ static bool set_size(explanation *x)
     int64_t size = x->type_size;
     if (s->coll == SK_BARRIER) {
         s->elem_size = 1;
-        return (x->bytes <= 0 && x->count <= 0) || sk_cli_error(&cli, "a barrier has no bytes");
+        return ((x->bytes <= 0 && x->count <= 0) || sk_cli_error(&cli, "a barrier has no bytes")) &&
+               (!x->plot || sk_cli_error(&cli, "a barrier has no bytes: there is nothing to plot"));
     }
+    if (x->plot && x->bytes < 0 && x->count < 0)
+        x->bytes = size > 0 ? size : 8;
     if ((x->bytes < 0) == (x->count < 0))
         return sk_cli_error(&cli, "%s needs --bytes or --count, one of them",
                             sk_coll_name(s->coll));
@@ -337,7 +360,7 @@ static sk_status print_chosen(const explanation *x)
 }
 
 /* One algorithm of the table of all. */
-static sk_status print_algo(const explanation *x, const sk_algo *a)
+static sk_status print_algo(explanation *x, const sk_algo *a)
 {
     sched_counts t;
     bool chosen = a == x->choice.algo;
@@ -350,12 +373,18 @@ static sk_status print_algo(const explanation *x, const sk_algo *a)
     sk_status st = count_sends(x, a, chosen ? x->rename : NULL, &t);
     if (st != SK_OK)
         return st;
+    sk_priced priced;
+    char time[32] = "~?";
+    bool known = sk_pricing_of(&x->pricing, a, x->spec.elems, &priced);
+    if (known)
+        sk_pricing_text(priced.ns, time + 1, sizeof time - 1);
     printf(" %8" PRId64 " %9" PRId64, t.rounds.most, t.sends.most);
     if (t.unknown_size)
         printf(" %14s %14s", "?", "?");
     else
         printf(" %14.1f %14" PRId64, t.send_bytes.mean, t.send_bytes.most);
-    printf(" %12" PRId64 "\n", t.scratch.most);
+    printf(" %12" PRId64 " %12s%s\n", t.scratch.most, known && !priced.exact ? time : time + 1,
+           a == x->cheapest.algo ? "  cheapest" : "");
     return SK_OK;
 }
 
@@ -406,60 +435,22 @@ static sk_status print_machine(const explanation *x)
     return st;
 }
 
-/* Asks the rules, as every build does, and remembers the answers. */
-typedef struct part_recorder {
-    sk_chooser chooser; /* first, so that a pointer to it is one to the recorder */
-    const sk_select *select;
-    struct {
-        sk_coll coll;
-        int nranks;
-        sk_choice choice;
-    } part[MAX_PARTS];
-    int n;
-} part_recorder;
-
-static const sk_algo *record_part(const sk_chooser *chooser, const sk_call *c)
+/* Up to which sizes the cheapest algorithm is the cheapest. */
+static void print_crossovers(const explanation *x)
 {
-    part_recorder *r = (part_recorder *)chooser;
-    sk_choice choice;
-    sk_select_choose(r->select, c, &choice);
-    for (int i = 0; i < r->n; i++)
-        if (r->part[i].coll == c->coll && r->part[i].nranks == c->nranks &&
-            r->part[i].choice.algo == choice.algo)
-            return choice.algo;
-    if (r->n < MAX_PARTS) {
-        r->part[r->n].coll = c->coll;
-        r->part[r->n].nranks = c->nranks;
-        r->part[r->n++].choice = choice;
-    }
-    return choice.algo;
+    const sk_price_range *r = &x->cheapest;
+    int64_t size = x->spec.elem_size;
+    if (!r->algo || x->spec.coll == SK_BARRIER)
+        return;
+    printf("  predicted cheapest: %s", r->algo->name);
+    if (r->below)
+        printf(", from about %" PRId64 " bytes on (below: %s)", r->from * size, r->below->name);
+    if (r->above)
+        printf(", up to about %" PRId64 " bytes (above: %s)", r->to * size, r->above->name);
+    printf("%s\n", r->below || r->above ? "" : r->cut ? " near this size" : " at every size");
 }
 
-/* The calls that the chosen algorithm is made of: with leaders, the phase among them. The ranks of
- * one node are built, since not all of them lead. */
-static sk_status print_parts(const explanation *x)
-{
-    part_recorder r = {.chooser = {record_part}, .select = x->select};
-    int n = 1, rank = (int)x->rank;
-    const int *ranks = x->machine ? sk_machine_local_ranks(x->machine, rank, &n) : &rank;
-    sk_status st = SK_OK;
-    for (int i = 0; i < n && st == SK_OK; i++) {
-        sk_sched *sched = NULL;
-        sk_call c = sk_callspec_call(x->args, ranks[i]);
-        c.chooser = &r.chooser;
-        if (x->rename)
-            c = sk_call_renamed(&c, x->rename);
-        st = sk_algo_build(x->choice.algo, &c, &sched);
-        sk_sched_free(sched);
-    }
-    for (int i = 0; i < r.n && st == SK_OK; i++)
-        printf("%s %s among %d ranks, %s: %s\n", i ? "        " : "parts   ",
-               sk_coll_name(r.part[i].coll), r.part[i].nranks,
-               r.part[i].choice.algo ? r.part[i].choice.algo->name : "none", r.part[i].choice.why);
-    return st;
-}
-
-static sk_status print_all(const explanation *x)
+static sk_status print_all(explanation *x)
 {
     const sk_choice *choice = &x->choice;
     const sk_callspec *s = &x->spec;
@@ -478,7 +469,7 @@ static sk_status print_all(const explanation *x)
     else if (!x->machine)
         printf("machine  unknown, as in the first calls on a communicator (SKEIN_FIND)\n");
     if (choice->algo)
-        st = print_parts(x);
+        st = sk_explain_parts(x->select, x->args, (int)x->rank, choice->algo, x->rename);
     if (st == SK_OK && choice->algo)
         st = print_chosen(x);
     if (st == SK_OK && choice->algo && x->machine && !x->assumed)
@@ -486,11 +477,13 @@ static sk_status print_all(const explanation *x)
     if (st != SK_OK)
         return st;
 
-    printf("\n  %-18s %8s %9s %14s %14s %12s\n", "all algorithms", "rounds", "messages",
-           "bytes, mean", "bytes, most", "scratch");
+    printf("\n  %-18s %8s %9s %14s %14s %12s %12s\n", "all algorithms", "rounds", "messages",
+           "bytes, mean", "bytes, most", "scratch", "predicted");
     for (const sk_algo *const *a = sk_algos(); *a && st == SK_OK; a++)
         if ((*a)->coll == s->coll)
             st = print_algo(x, *a);
+    if (st == SK_OK)
+        print_crossovers(x);
     if (st == SK_OK && x->print && choice->algo)
         st = print_schedule(x);
     return st;
@@ -521,6 +514,19 @@ static bool read_machine(explanation *x)
     x->spec.machine = x->machine;
     x->spec.slot_bytes =
         sk_shm_size_of(x->machine->max_per_node, sk_settings_int(set, SK_SET_SHM)).slot_bytes;
+    return true;
+}
+
+/* The usual prices, those of copies that were measured, and what a file says. */
+static bool read_prices(explanation *x)
+{
+    char err[256];
+    sk_prices p = sk_prices_usual();
+    if (x->machine)
+        sk_prices_measured(&p, &x->machine->copy);
+    if (x->prices_file && !sk_pricing_load(x->prices_file, &p, err, sizeof err))
+        return sk_cli_error(&cli, "%s: %s", x->prices_file, err);
+    sk_pricing_init(&x->pricing, x->select, &x->spec, &p);
     return true;
 }
 
@@ -555,6 +561,15 @@ static int explain(explanation *x, sk_arena *arena)
         sk_cli_error(&cli, "%s", err);
         return 1;
     }
+    if (!read_prices(x))
+        return SK_CLI_WRONG;
+    if (x->show_prices)
+        sk_prices_print(&x->pricing.prices, stdout);
+    if (x->plot && !sk_plot_prices(&x->pricing, x->plot_file, err, sizeof err))
+        return !sk_cli_error(&cli, "%s", err);
+    if (x->show_prices || x->plot)
+        return 0;
+    x->cheapest = sk_pricing_range(&x->pricing, x->spec.elems);
     st = print_all(x);
     if (st != SK_OK)
         fprintf(stderr, "\n%s: %s\n", cli.command, sk_status_text(st));

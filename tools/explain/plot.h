@@ -1,0 +1,11 @@
+/* plot.h: draw the predicted time of all algorithms over the size of the call. */
+#ifndef SK_EXPLAIN_PLOT_H
+#define SK_EXPLAIN_PLOT_H
+
+#include "pricing.h"
+
+/* On standard output or, if `file` is not NULL, there as SVG. Both axes are logarithmic. On failure `err` says
+ * why. */
+bool sk_plot_prices(sk_pricing *x, const char *file, char *err, size_t size);
+
+#endif
