@@ -5,7 +5,7 @@
  * counted, alike on all ranks, and the count says who serves a call and which calls are timed:
  *
  *   calls     served by   then
- *   24        Skein
+ *   26        Skein
  *   4         Skein
  *   1         the host    the ranks compare: if it took twenty times as long, Skein serves
  *   n + 1     Skein
@@ -44,7 +44,7 @@ typedef struct sk_guard {
     int64_t skein; /* ns per call of Skein */
 } sk_guard;
 
-/* `first`: calls before the first comparison, 24 above. */
+/* `first`: calls before the first comparison, 26 above. */
 sk_guard sk_guard_new(int64_t first);
 
 /* The largest of each of two values over all ranks. */

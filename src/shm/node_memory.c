@@ -3,10 +3,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "shm/segment.h"
 #include "shm/shm.h"
+#include "shm/tuning.h"
 
 /* ---- in shared memory ---- */
 
@@ -77,6 +79,22 @@ sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me)
     m->first = head_bytes(n);
     m->me = me;
     return m;
+}
+
+void sk_node_memory_populate(sk_node_memory *m, int n, int64_t cap)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t one = whole_pages(sk_shm_size_bytes(sk_shm_size_of(n, cap))),
+           first = sk_shm_first_bytes(n), all = 0;
+    for (uint64_t at = m->first; all + first <= SK_MEMORY_POPULATED && at + one <= m->bytes;
+         at += one) {
+        if (madvise((char *)m->head + at, first, MADV_POPULATE_WRITE) != 0)
+            return; /* an old kernel, or no memory: pages come as they are used */
+        all += first;
+    }
+#else
+    (void)m, (void)n, (void)cap;
+#endif
 }
 
 void sk_node_memory_free(sk_node_memory *m)

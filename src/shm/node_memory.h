@@ -20,6 +20,10 @@ size_t sk_node_memory_bytes(int n, int64_t cap);
 sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me);
 void sk_node_memory_free(sk_node_memory *m); /* unmaps */
 
+/* Make the pages that the first communicators of n local ranks use first, so that they do not fault in their
+ * calls. `cap` as above. */
+void sk_node_memory_populate(sk_node_memory *m, int n, int64_t cap);
+
 /* A part of the memory that local ranks use together. */
 typedef struct sk_region {
     uint64_t at;    /* 0: none */

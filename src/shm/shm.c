@@ -114,6 +114,14 @@ static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
         r->young = 2 * r->young + 1;
 }
 
+size_t sk_shm_first_bytes(int n)
+{
+    enum { AHEAD = 2 * PAGE }; /* ranks that run ahead in the first calls get no further */
+    const ring_shape *lines = &main_rings[0];
+    return head_bytes(n) + whole_pages((size_t)(n + 1) * (size_t)lines->step * (size_t)lines->hot) +
+           AHEAD;
+}
+
 /* How many rings memory of this size has. */
 static int nrings_of(const ring_shape *rings, size_t bytes, int n)
 {

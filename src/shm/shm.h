@@ -62,6 +62,9 @@ static inline size_t sk_shm_size_bytes(sk_shm_size s)
     return s.main + SK_SHM_LANES * s.lane;
 }
 
+/* The bytes at its beginning that every communicator uses: counters and flags. */
+size_t sk_shm_first_bytes(int n);
+
 /* Make memory that has served n local ranks fit for others: zero what must be zero at first. */
 void sk_shm_clear(void *mem, size_t bytes, int n);
 

@@ -34,6 +34,9 @@ enum {
     /* Bytes of a ring that they use, if that is two slots or more. Sixteen pages cost as much as to adopt
      * a communicator. */
     SK_SHM_YOUNG_BYTES = 64 << 10,
+    /* Bytes of the node's memory whose pages are made in MPI_Init: some dozen communicators of a few ranks.
+     * That takes a fraction of a millisecond. */
+    SK_MEMORY_POPULATED = 1 << 20,
 };
 
 #endif

@@ -175,6 +175,8 @@ static void share_memory(sk_introduction *in)
         sk_segment_unmap(mem, bytes);
     if (w->memory && !(w->leases = sk_leases_new(w->memory)))
         forget_memory(w);
+    if (w->memory)
+        sk_node_memory_populate(w->memory, in->nlocal, cap);
 }
 
 static void close_segment(const sk_introduction *in)
