@@ -123,7 +123,7 @@ static void barrier(data *d)
     MPI_Barrier(d->comm);
 }
 
-/* Rounds, on more than two ranks in an order that may change its bits. */
+/* Rounds: its bits may depend on the order. */
 static void sum_of_doubles(data *d)
 {
     double in = d->me + 0.1, out = 0;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < calls; k++)
         sum_of_doubles(&d[0]);
     tried = by_host() - before;
-    CHECK(p < 3 || tried == 0, "the host has served %lld reductions that may round", tried);
+    CHECK(tried == 0, "the host has served %lld reductions that may round", tried);
     for (int i = 0; i < 2; i++) {
         MPI_Comm_free(&d[i].comm);
         free(d[i].in);

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [GROUP...]}" && pwd) || exit 2
 shift
 . "$here/../tap.sh"
-only=${*:-progress forms errors lives bits cache guard threads random algorithms machines topology neighbors methods killed instructions}
+only=${*:-progress forms errors lives unlike bits cache guard threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
@@ -309,6 +309,12 @@ flavour_tests() { # flavour
         run 250 $f 2 -- lives many 2000
         for n in 2 4; do run 60 $f $n -- lives apart 400; done
         for n in 2 4; do together $f $n; done
+    fi
+    if wanted unlike; then
+        for n in 2 4; do run 60 $f $n -- unlike empty; done
+        for n in 2 4; do run 60 $f $n -- unlike in-place; done
+        for n in 2 4; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=0 -- unlike blocked; done
+        run 300 $f 4 -- unlike numbers 1100
     fi
     if wanted guard; then # many changes between Skein and the host; where it spins on shared cores none
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 some

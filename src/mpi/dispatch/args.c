@@ -178,9 +178,26 @@ static bool host_checks_alias(void)
            sk_host.Gather(&data, 1, MPI_INT, &data, 1, MPI_INT, 0, sk_proc.self) != MPI_SUCCESS;
 }
 
+static bool any_count(const void *counts, const sk_args *a, const sk_comm *c)
+{
+    for (int i = 0; counts && i < c->nranks; i++)
+        if (number(counts, a->wide, i))
+            return true;
+    return false;
+}
+
+/* A rank without data may pass one address twice, and the others need not. MPICH refuses that only if the
+ * counts are one array, too. */
+static bool has_data(const sk_args *a, const sk_comm *c)
+{
+    return sk_coll_neighbor(a->coll) || a->scount || a->rcount ||
+           (a->scounts && a->scounts == a->rcounts) || any_count(a->scounts, a, c) ||
+           any_count(a->rcounts, a, c);
+}
+
 static bool same_buffers(const sk_args *a, const sk_comm *c)
 {
-    if (a->sbuf != a->rbuf || !a->sbuf)
+    if (a->sbuf != a->rbuf || !a->sbuf || !has_data(a, c))
         return false;
     if (sk_coll_reduces(a->coll))
         return a->coll != SK_REDUCE || c->rank == a->root;

@@ -69,8 +69,13 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
 static bool keep_arrays(struct sk_call_entry *p, const sk_args *a, const sk_comm *c)
 {
     sk_array_bytes x = array_bytes(a, c);
-    const void *array[ARRAYS] = {a->scounts, a->sdispls, a->rcounts,
-                                 a->rdispls, a->stypes,  a->rtypes};
+    bool send = a->sbuf != MPI_IN_PLACE; /* else the program may pass anything */
+    const void *array[ARRAYS] = {send ? a->scounts : NULL,
+                                 send ? a->sdispls : NULL,
+                                 a->rcounts,
+                                 a->rdispls,
+                                 send ? a->stypes : NULL,
+                                 a->rtypes};
     size_t bytes = 1;
     for (int i = 0; i < ARRAYS; i++)
         bytes += x.bytes[i];

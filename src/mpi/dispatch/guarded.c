@@ -4,14 +4,11 @@
 #include <time.h>
 
 #include "mpi/dispatch/worth.h"
+#include "mpi/state/world.h"
 
-/* A sum or product of two rounds alike in either order. */
-static bool bits_may_change(const sk_args *a, const sk_comm *c)
+static bool bits_may_change(const sk_args *a)
 {
-    if (!sk_coll_reduces(a->coll))
-        return false;
-    return sk_proc.reproducible ||
-           (sk_args_may_round(a) && (c->nranks > 2 || (a->op != MPI_SUM && a->op != MPI_PROD)));
+    return sk_coll_reduces(a->coll) && (sk_proc.reproducible || sk_args_may_round(a));
 }
 
 /* Sizes within a factor of two; where not all ranks know the sizes, all of them. */
@@ -34,6 +31,13 @@ static int size_class_of(const sk_call *call)
     }
 }
 
+/* Where collectives do not progress inside the host, one on another communicator may be active that a rank
+ * must finish before it comes to this call: the host serves nothing that Skein can. */
+static bool host_can_be_tried(void)
+{
+    return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
+}
+
 static void free_cells(sk_guarded *first)
 {
     for (sk_guarded *g = first, *next; g; g = next) {
@@ -46,7 +50,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
     if (sk_proc.guard_after < 0 || a->form != SK_BLOCKING || c->nranks < 2 || c->devices ||
         sk_coll_neighbor(a->coll) || sk_select_forced(sk_proc.select, a->coll) ||
-        bits_may_change(a, c) || sk_worth_host_is_slow())
+        bits_may_change(a) || !host_can_be_tried())
         return NULL;
     int class = size_class_of(call);
     sk_guarded *g = c->guarded;
@@ -74,7 +78,9 @@ static int64_t now(void)
 
 static void largest(void *of, int64_t values[2])
 {
-    sk_comm_largest(of, values, 2);
+    sk_comm *c = of;
+    if (!sk_comm_largest(c, values, 2))
+        sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
 }
 
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c)

@@ -27,7 +27,7 @@ static void let_go(sk_op *op)
 static void put_back(sk_op *op)
 {
     enum { MOST_KEPT = 64 << 10 };
-    if (op->plan || op->call || op->comm)
+    if (op->plan || op->call || op->comm || op->staging)
         let_go(op);
     if (op->memory_size > MOST_KEPT) {
         free(op->memory);

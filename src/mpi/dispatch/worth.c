@@ -61,6 +61,8 @@ static double waiting(const struct sk_world *w, int nranks)
 /* Bytes that the busiest rank receives or sends, as far as all ranks know. */
 static double traffic(const sk_call *call)
 {
+    if (sk_coll_neighbor(call->coll)) /* a rank without neighbours knows nothing */
+        return 0;
     switch (call->coll) {
     case SK_SCATTER:
     case SK_GATHER:
@@ -131,9 +133,10 @@ uint64_t sk_worth_arrays(const sk_args *a, int n)
     size_t ranks = (size_t)n, count = ranks * (a->wide ? sizeof(MPI_Count) : sizeof(int));
     size_t displ = ranks * (a->wide || a->aints ? sizeof(MPI_Aint) : sizeof(int));
     size_t types = ranks * sizeof(MPI_Datatype);
-    uint64_t h = mix(mix(1, a->scounts, count), a->rcounts, count);
-    h = mix(mix(h, a->sdispls, displ), a->rdispls, displ);
-    return mix(mix(h, a->stypes, types), a->rtypes, types);
+    uint64_t h = mix(mix(mix(1, a->rcounts, count), a->rdispls, displ), a->rtypes, types);
+    if (a->sbuf == MPI_IN_PLACE) /* the others are not significant */
+        return h;
+    return mix(mix(mix(h, a->scounts, count), a->sdispls, displ), a->stypes, types);
 }
 
 /* The arguments of a call that may be counted again without a look at what they mean. */

@@ -1,0 +1,132 @@
+/* unlike.c: calls that look different at some ranks, which must decide alike all the same.
+ *   unlike empty      a rank without data passes one address twice
+ *   unlike in-place   arrays that are not significant end at the end of the memory
+ *   unlike blocked    a call on one communicator, while others wait for a collective on another
+ *   unlike numbers N  more topologies than Skein has numbers, and a rank without neighbours */
+#include "testlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CALLS = 60, MOST_RANKS = 64 };
+
+static void empty(void)
+{
+    int me = test_rank(), p = test_size(), one = 0, other = 0;
+    int counts[MOST_RANKS], counts_too[MOST_RANKS], displs[MOST_RANKS];
+    int in[MOST_RANKS], out[MOST_RANKS];
+    void *from = me ? in : &one, *to = me ? out : &one;
+    for (int i = 0; i < p; i++) {
+        counts[i] = counts_too[i] = me && i;
+        displs[i] = i;
+        in[i] = 100 * me + i;
+    }
+    for (int k = 0; k < CALLS; k++) {
+        test_watch(20, "empty calls, %d", k);
+        MPI_Allreduce(&one, me ? &other : &one, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Alltoall(from, 0, MPI_INT, to, 0, MPI_INT, MPI_COMM_WORLD);
+        memset(out, 0, sizeof out);
+        MPI_Alltoallv(from, counts, displs, MPI_INT, to, counts_too, displs, MPI_INT,
+                      MPI_COMM_WORLD);
+        for (int i = 1; me && i < p; i++)
+            CHECK(out[i] == 100 * i + me, "alltoallv %d: %d from rank %d", k, out[i], i);
+    }
+}
+
+static void in_place(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int me = test_rank(), p = test_size(), *last = (int *)(void *)(memory + page) - 1;
+    int counts[MOST_RANKS], displs[MOST_RANKS], data[MOST_RANKS];
+    mprotect(memory + page, page, PROT_NONE);
+    test_watch(20, "in place");
+    for (int k = 0; k < CALLS; k++) {
+        for (int i = 0; i < p; i++) {
+            counts[i] = 1;
+            displs[i] = i;
+            data[i] = 100 * me + i;
+        }
+        MPI_Alltoallv(MPI_IN_PLACE, last, last, MPI_INT, data, counts, displs, MPI_INT,
+                      MPI_COMM_WORLD);
+        for (int i = 0; i < p; i++)
+            CHECK(data[i] == 100 * i + me, "alltoallv %d: %d from rank %d", k, data[i], i);
+    }
+    munmap(memory, 2 * page);
+}
+
+static void blocked(void)
+{
+    enum { LONG = 1 << 17, ALONE = 4 };
+    int me = test_rank(), x = 0, *in = must_alloc(LONG * sizeof *in),
+        *out = must_alloc(LONG * sizeof *out);
+    MPI_Comm one, other;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int k = 0; k < ALONE + CALLS; k++) {
+        test_watch(20, "bcast %d while ranks wait for another communicator", k);
+        if (me == 0)
+            usleep(2000); /* the others have begun, and cannot end without this rank */
+        if (k >= ALONE)
+            MPI_Iallreduce(in, out, LONG, MPI_INT, MPI_SUM, one, &request);
+        if (me == 0)
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Bcast(&x, 1, MPI_INT, 0, other);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&one);
+    MPI_Comm_free(&other);
+    free(in);
+    free(out);
+}
+
+static void numbers(int n)
+{
+    enum { LONG = 1 << 18 };
+    int me = test_rank(), p = test_size(), some = me < p - 1;
+    int to = (me + 1) % (p - 1), from = (me + p - 2) % (p - 1);
+    int *in = must_alloc(LONG * sizeof *in), *out = must_alloc(LONG * sizeof *out);
+    MPI_Comm *all = must_alloc((size_t)n * sizeof *all);
+    test_watch(200, "%d topologies", n);
+    for (int i = 0; i < n; i++)
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, some, &from, MPI_UNWEIGHTED, some, &to,
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &all[i]);
+    for (int k = 0; k < CALLS; k++) {
+        int count = k == 3 ? LONG : 1;
+        test_watch(20, "call %d on the last of %d topologies", k, n);
+        in[0] = 100 * me + k;
+        MPI_Neighbor_allgather(in, count, MPI_INT, out, count, MPI_INT, all[n - 1]);
+        CHECK(!some || out[0] == 100 * from + k, "neighbor_allgather %d: %d", k, out[0]);
+        if (k > CALLS / 2)
+            MPI_Barrier(all[n - 1]);
+    }
+    test_watch(200, "free %d topologies", n);
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&all[i]);
+    free(all);
+    free(in);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    const char *what = argc > 1 ? argv[1] : "empty";
+    test_begin_thread(&argc, &argv, "unlike",
+                      strcmp(what, "blocked") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                      &provided);
+    if (strcmp(what, "empty") == 0)
+        empty();
+    else if (strcmp(what, "in-place") == 0)
+        in_place();
+    else if (strcmp(what, "blocked") == 0)
+        blocked();
+    else if (strcmp(what, "numbers") == 0)
+        numbers(argc > 2 ? atoi(argv[2]) : 1100);
+    else
+        test_fail("there is no test %s", what);
+    return test_end();
+}
