@@ -55,19 +55,23 @@ static void begin_rounds(sk_guard *g, int64_t call_ns, bool was_host)
     int64_t enough = ENOUGH_NS / call_ns;
     g->timed = enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough;
     g->was_host = was_host;
-    g->round = 0;
+    g->rounds = 0;
+    g->skein_sum = g->host_sum = 0;
     enter(g, SK_GUARD_TIME_SKEIN, g->timed + 1);
 }
 
 static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     int64_t host = compare(g, g->timed, largest, of);
+    g->rounds++;
+    g->skein_sum += g->skein;
+    g->host_sum += host;
     if (g->was_host)
         count_tried(g, g->timed + 1, g->skein, host);
     else
         count_tried(g, g->timed + 1, host, g->skein);
     bool faster = (double)host < (g->was_host ? still : clearly) * (double)g->skein;
-    if (faster && !g->was_host && ++g->round < ROUNDS)
+    if (faster && !g->was_host && g->rounds < ROUNDS)
         enter(g, SK_GUARD_TIME_SKEIN, g->timed + 1);
     else
         settle(g, faster);
@@ -107,20 +111,27 @@ static void next_phase(sk_guard *g, sk_guard_largest *largest, void *of)
 
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    const sk_guard_verdict skein = {.host = false, .timed = false};
+    sk_guard_verdict v = {0};
     if (sk_guard_quiet(g))
-        return skein;
+        return v;
+    sk_guard_phase before = g->phase;
     if (!g->left)
         next_phase(g, largest, of);
+    v.compared =
+        before == SK_GUARD_TIME_HOST && (g->phase == SK_GUARD_SKEIN || g->phase == SK_GUARD_HOST);
     if (sk_guard_quiet(g))
-        return skein;
+        return v;
     bool rounds = g->phase == SK_GUARD_TIME_SKEIN || g->phase == SK_GUARD_TIME_HOST;
     bool first = rounds && g->left == g->timed + 1;
     g->left--;
-    sk_guard_verdict v = {.host =
-                              g->phase != SK_GUARD_LOOK_SKEIN && g->phase != SK_GUARD_TIME_SKEIN,
-                          .timed = g->phase != SK_GUARD_HOST && !first};
+    v.host = g->phase != SK_GUARD_LOOK_SKEIN && g->phase != SK_GUARD_TIME_SKEIN;
+    v.timed = g->phase != SK_GUARD_HOST && !first;
     return v;
+}
+
+sk_guard_times sk_guard_last_times(const sk_guard *g)
+{
+    return (sk_guard_times){g->skein_sum / g->rounds, g->host_sum / g->rounds};
 }
 
 void sk_guard_took(sk_guard *g, int64_t ns)

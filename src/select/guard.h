@@ -34,14 +34,15 @@ typedef enum sk_guard_phase {
 /* The same on all ranks but for the times. */
 typedef struct sk_guard {
     sk_guard_phase phase;
-    bool was_host; /* it served until now */
-    int round;     /* of TIME_SKEIN and TIME_HOST */
-    int64_t quiet; /* calls that Skein serves before anything else happens */
-    int64_t left;  /* other calls of this phase */
-    int64_t timed; /* calls that are timed in TIME_SKEIN and TIME_HOST */
-    double tried;  /* what the comparison took more, in calls */
-    int64_t spent; /* ns in the timed calls of this phase */
-    int64_t skein; /* ns per call of Skein */
+    bool was_host;               /* it served until now */
+    int rounds;                  /* of TIME_SKEIN and TIME_HOST that are over */
+    int64_t quiet;               /* calls that Skein serves before anything else happens */
+    int64_t left;                /* other calls of this phase */
+    int64_t timed;               /* calls that are timed in TIME_SKEIN and TIME_HOST */
+    double tried;                /* what the comparison took more, in calls */
+    int64_t spent;               /* ns in the timed calls of this phase */
+    int64_t skein;               /* ns per call of Skein */
+    int64_t skein_sum, host_sum; /* ns per call, over the rounds of the last comparison */
 } sk_guard;
 
 /* `first`: calls before the first comparison, 26 above. */
@@ -50,12 +51,20 @@ sk_guard sk_guard_new(int64_t first);
 /* The largest of each of two values over all ranks. */
 typedef void sk_guard_largest(void *of, int64_t values[2]);
 
-/* Who serves the call? It is counted. May wait for the other ranks. If it is `timed`, tell what it took. */
+/* Who serves the call? It is counted. May wait for the other ranks. If it is `timed`, tell what it took.
+ * `compared`: a comparison ended before it. */
 typedef struct sk_guard_verdict {
-    bool host, timed;
+    bool host, timed, compared;
 } sk_guard_verdict;
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of);
 void sk_guard_took(sk_guard *g, int64_t ns);
+
+/* What a call took in the last comparison: the mean of its rounds, of the slowest rank. The first look, a single
+ * call of the host, is not one. */
+typedef struct sk_guard_times {
+    int64_t skein, host; /* ns */
+} sk_guard_times;
+sk_guard_times sk_guard_last_times(const sk_guard *g);
 
 /* True: Skein serves it, it is counted, and nothing else is to be done. */
 static inline bool sk_guard_quiet(sk_guard *g)

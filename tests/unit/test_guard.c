@@ -12,6 +12,7 @@ typedef struct world {
     int64_t total;                     /* ns of the slowest rank */
     int64_t mine[RANKS][2];            /* what each brings to a comparison */
     int came;
+    int compared; /* comparisons that ended */
 } world;
 
 static world make(int64_t skein, int64_t host)
@@ -60,6 +61,8 @@ static bool call(world *w, int64_t late)
     }
     assert_int_equal(v[0].host, v[1].host);
     assert_int_equal(v[0].timed, v[1].timed);
+    assert_int_equal(v[0].compared, v[1].compared);
+    w->compared += v[0].compared;
     w->calls++;
     w->hosts += v[0].host;
     w->total += slowest;
@@ -167,6 +170,28 @@ static void it_returns_when_the_host_becomes_slow(void **state)
     assert_int_equal(w.rank[1].phase, SK_GUARD_SKEIN);
 }
 
+/* The first look does not count, two rounds are one comparison, and all ranks know the slowest one's times. */
+static void a_comparison_tells_its_times(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    w.skein[1] = 1200000;
+    make_calls(&w, FIRST + 5 + 4 * 5);
+    assert_int_equal(w.compared, 0);
+    make_calls(&w, 1);
+    assert_int_equal(w.compared, 1);
+    for (int i = 0; i < RANKS; i++) {
+        sk_guard_times t = sk_guard_last_times(&w.rank[i]);
+        assert_int_equal(t.skein, 1200000);
+        assert_int_equal(t.host, 500000);
+    }
+    make_calls(&w, 100);
+    assert_int_equal(w.compared, 1);
+    w = make(1000, 1000 * 25);
+    make_calls(&w, 2000);
+    assert_int_equal(w.compared, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_slowest_rank_counts),
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
+        cmocka_unit_test(a_comparison_tells_its_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
