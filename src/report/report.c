@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "report/value.h"
+
 enum { NCLASSES = SK_NSIZES, UNKNOWN = NCLASSES - 1 };
 
 static const struct {
@@ -35,8 +37,8 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class) and every (collective, reason, class),
- * then plans built and evicted, then what set-ups of neighbourhoods did, then what left the node.
- */
+ * then plans built and evicted, then what set-ups of neighbourhoods did, then what left the node,
+ * then comparisons of every (collective, class, winner). */
 struct sk_report {
     int nalgos, ncells;
     bool shared; /* the cells are mapped, not allocated */
@@ -72,6 +74,13 @@ static int off_node_at(const sk_report *r) /* messages, then bytes */
     return setup_at(r) + NSETUP;
 }
 
+enum { TIMES, SKEIN_NS, HOST_NS, NCOMPARED };
+
+static int compared_at(const sk_report *r, int coll, int cls, bool host_won)
+{
+    return off_node_at(r) + 2 + NCOMPARED * (2 * (coll * NCLASSES + cls) + host_won);
+}
+
 static size_t cells_bytes(const sk_report *r)
 {
     return (size_t)r->ncells * sizeof *r->cell;
@@ -99,7 +108,7 @@ sk_report *sk_report_new(int *fd)
         return NULL;
     while (sk_algos()[r->nalgos])
         r->nalgos++;
-    r->ncells = off_node_at(r) + 2;
+    r->ncells = compared_at(r, SK_NCOLLS, 0, false);
     r->cell = fd ? share_cells(r, fd) : NULL;
     r->shared = r->cell != NULL;
     if (!r->cell)
@@ -181,6 +190,40 @@ void sk_report_setup(sk_report *r, double seconds, int64_t messages, int64_t sav
     raise_to(r, at + SETUP_BREAKEVEN, breakeven);
 }
 
+void sk_report_comparison(sk_report *r, sk_coll coll, int64_t bytes, const sk_report_outcome *x)
+{
+    int at = compared_at(r, (int)coll, class_of(bytes), x->host_won);
+    add(r, at + TIMES, 1);
+    add(r, at + SKEIN_NS, x->skein_ns);
+    add(r, at + HOST_NS, x->host_ns);
+}
+
+static sk_report_compared compared(const sk_report *r, int at)
+{
+    return (sk_report_compared){get(r, at + TIMES), get(r, at + SKEIN_NS), get(r, at + HOST_NS)};
+}
+
+static sk_report_cell cell_of(const sk_report *r, sk_coll coll, int size)
+{
+    sk_report_cell c = {.coll = sk_coll_name(coll), .size = size_class[size].label};
+    for (int a = 0; a < r->nalgos; a++)
+        if (sk_algos()[a]->coll == coll) {
+            c.calls += get(r, served_at(a, size));
+            c.seconds += 1e-9 * (double)get(r, served_at(a, size) + 1);
+        }
+    for (int why = 0; why < SK_NHOST_REASONS; why++)
+        c.host_seconds += 1e-9 * (double)get(r, host_at(r, (int)coll, why, size) + 1);
+    c.skein_won = compared(r, compared_at(r, (int)coll, size, false));
+    c.host_won = compared(r, compared_at(r, (int)coll, size, true));
+    return c;
+}
+
+void sk_report_cells(const sk_report *r, sk_report_cell cells[SK_NREPORT_CELLS])
+{
+    for (int i = 0; i < SK_NREPORT_CELLS; i++)
+        cells[i] = cell_of(r, (sk_coll)(i / SK_NSIZES), i % SK_NSIZES);
+}
+
 bool sk_report_total(const sk_report *r, const char *name, long long *value)
 {
     int64_t sum = 0;
@@ -220,6 +263,20 @@ uint64_t sk_report_layout(const sk_report *r)
 int sk_report_ncells(const sk_report *r)
 {
     return r->ncells;
+}
+
+int sk_report_nlargest(const sk_report *r)
+{
+    return compared_at(r, 0, 0, false);
+}
+
+void sk_report_merge(const sk_report *r, int64_t *into, const int64_t *cells)
+{
+    int largest = sk_report_nlargest(r);
+    for (int i = 0; i < largest; i++)
+        into[i] = cells[i] > into[i] ? cells[i] : into[i];
+    for (int i = largest; i < r->ncells; i++)
+        into[i] += cells[i];
 }
 
 void sk_report_read(const sk_report *r, int64_t *cells)
@@ -332,6 +389,9 @@ void sk_report_table(const sk_report *r, const sk_report_scope *of, FILE *out)
                 get(r, at + SETUPS), 1e-6 * (double)get(r, at + SETUP_NS),
                 get(r, at + SETUP_MESSAGES), get(r, at + SETUP_SAVED),
                 get(r, at + SETUP_BREAKEVEN));
+    sk_report_cell cells[SK_NREPORT_CELLS];
+    sk_report_cells(r, cells);
+    sk_value_table(cells, out);
 }
 
 typedef struct json_state {
@@ -385,12 +445,16 @@ void sk_report_json(const sk_report *r, const sk_report_scope *of, FILE *out)
     fprintf(out, ",\n  \"off_node_messages\": %" PRId64 ",\n  \"off_node_bytes\": %" PRId64,
             get(r, off_node_at(r)), get(r, off_node_at(r) + 1));
     int at = setup_at(r);
-    fprintf(
-        out,
-        ",\n  \"setups\": %" PRId64 ",\n  \"setup_seconds\": %.9f,\n  \"setup_messages\": %" PRId64
-        ",\n  \"messages_saved_per_call\": %" PRId64 ",\n  \"breakeven_calls\": %" PRId64 "\n}\n",
-        get(r, at + SETUPS), 1e-9 * (double)get(r, at + SETUP_NS), get(r, at + SETUP_MESSAGES),
-        get(r, at + SETUP_SAVED), get(r, at + SETUP_BREAKEVEN));
+    fprintf(out,
+            ",\n  \"setups\": %" PRId64
+            ",\n  \"setup_seconds\": %.9f,\n  \"setup_messages\": %" PRId64
+            ",\n  \"messages_saved_per_call\": %" PRId64 ",\n  \"breakeven_calls\": %" PRId64 ",\n",
+            get(r, at + SETUPS), 1e-9 * (double)get(r, at + SETUP_NS), get(r, at + SETUP_MESSAGES),
+            get(r, at + SETUP_SAVED), get(r, at + SETUP_BREAKEVEN));
+    sk_report_cell cells[SK_NREPORT_CELLS];
+    sk_report_cells(r, cells);
+    sk_value_json(cells, out);
+    fputs("\n}\n", out);
 }
 
 sk_status sk_report_save(const sk_report *r, const sk_report_scope *of, const char *where)

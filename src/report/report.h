@@ -1,5 +1,5 @@
 /* report.h: what a process did: collective x size class x algorithm x calls x time. The cells are
- * plain arrays so that ranks can be merged by an element-wise maximum. */
+ * plain arrays so that ranks can be merged element by element. */
 #ifndef SK_REPORT_H
 #define SK_REPORT_H
 
@@ -75,12 +75,38 @@ void sk_report_off_node(sk_report *r, int64_t messages, int64_t bytes);
 void sk_report_setup(sk_report *r, double seconds, int64_t messages, int64_t saved,
                      int64_t breakeven);
 
+/* A comparison of Skein with the host has ended: ns per call, and who serves from now on. To be counted by one
+ * rank of those that took part. */
+typedef struct sk_report_outcome {
+    bool host_won;
+    int64_t skein_ns, host_ns;
+} sk_report_outcome;
+void sk_report_comparison(sk_report *r, sk_coll coll, int64_t bytes, const sk_report_outcome *x);
+
+/* All calls of a collective and size class. */
+typedef struct sk_report_compared {
+    int64_t times, skein_ns, host_ns; /* how many comparisons, and the sums of what they found */
+} sk_report_compared;
+typedef struct sk_report_cell {
+    const char *coll, *size;
+    int64_t calls;                /* served by Skein */
+    double seconds, host_seconds; /* in calls served by Skein, and by the host */
+    sk_report_compared skein_won, host_won;
+} sk_report_cell;
+enum {
+    SK_NREPORT_CELLS = SK_NCOLLS * SK_NSIZES
+}; /* the sizes of the first collective, then of the next */
+void sk_report_cells(const sk_report *r, sk_report_cell cells[SK_NREPORT_CELLS]);
+
 /* Totals: "served", "host", "plans_built", "evicted", "setups", "setup_messages",
  * "off_node_messages", "off_node_bytes"; false when there is no such name. */
 bool sk_report_total(const sk_report *r, const char *name, long long *value);
 
-/* The cells, for merging: read, take the largest over ranks, write back. */
+/* The cells, for merging: read, merge, write back. Of the first ones the largest over ranks is taken, the others
+ * (comparisons) are added up; all of them start at 0. */
 int sk_report_ncells(const sk_report *r);
+int sk_report_nlargest(const sk_report *r);
+void sk_report_merge(const sk_report *r, int64_t *into, const int64_t *cells);
 void sk_report_read(const sk_report *r, int64_t *cells);
 void sk_report_write(sk_report *r, const int64_t *cells);
 uint64_t sk_report_layout(const sk_report *r); /* equal layouts: the same cells */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MB = 1 << 20, CALLS = 10 };
+enum { MB = 1 << 20, CALLS = 10, COMPARED_CALLS = 2000, COMPARED_SIZES = 8 };
 
 static int rank, nranks;
 
@@ -42,6 +42,15 @@ static void many_sizes(void)
         MPI_Bcast(x, i, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
+/* Sums of integers, each size often enough for two rounds of the guard. */
+static void compared_sizes(void)
+{
+    int x[1 << COMPARED_SIZES] = {0}, y[1 << COMPARED_SIZES];
+    for (int k = 0; k < COMPARED_SIZES; k++)
+        for (int i = 0; i < COMPARED_CALLS; i++)
+            MPI_Allreduce(x, y, 1 << k, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void wait_for_signal(void)
 {
     allreduces(CALLS);
@@ -65,6 +74,8 @@ int main(int argc, char **argv)
         v_forms();
     else if (!strcmp(mode, "many"))
         many_sizes();
+    else if (!strcmp(mode, "compare"))
+        compared_sizes();
     else if (!strcmp(mode, "wait"))
         wait_for_signal();
     else if (strcmp(mode, "idle") != 0)

@@ -212,21 +212,20 @@ static const char *why_nothing(const sk_watch *w, char *const *words, const sk_j
                          : "; with SKEIN_PMPI=off Fortran programs on Open MPI are not seen");
 }
 
-/* The largest of every cell over the ranks that have not ended; returns how many those are. */
+/* The cells of the ranks that have not ended, merged; returns how many those are. */
 static int merge(sk_watch *w)
 {
     int n = sk_report_ncells(w->report), counted = 0;
     size_t bytes = (size_t)n * sizeof(int64_t);
-    int64_t *most = sk_arena_need(w->arena, bytes), *one = sk_arena_need(w->arena, bytes);
-    memset(most, 0, bytes);
+    int64_t *merged = sk_arena_need(w->arena, bytes), *one = sk_arena_need(w->arena, bytes);
+    memset(merged, 0, bytes);
     for (watched_rank *r = w->ranks; r; r = r->next) {
         if (r->counts < 0 || pread(r->counts, one, bytes, 0) != (ssize_t)bytes)
             continue;
-        for (int i = 0; i < n; i++)
-            most[i] = one[i] > most[i] ? one[i] : most[i];
+        sk_report_merge(w->report, merged, one);
         counted++;
     }
-    sk_report_write(w->report, most);
+    sk_report_write(w->report, merged);
     return counted;
 }
 

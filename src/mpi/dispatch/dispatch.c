@@ -144,7 +144,7 @@ static bool run_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, double since, 
 {
     sk_guard_verdict v = {0};
     if (!sk_guarded_quiet(x->guarded))
-        v = sk_guarded_ask(x->guarded, c);
+        v = sk_guarded_ask(x->guarded, c, x->plan->size);
     if (v.host) {
         a->timed = v.timed ? x->guarded : NULL;
         return pass_to_host(a, c, SK_HOST_FASTER);

@@ -70,10 +70,17 @@ void sk_ending_off(const char *where)
 
 /* ---- end ---- */
 
-/* The largest of every cell over all ranks, at rank 0. */
+/* Cells of all ranks, at rank 0. */
+static void reduce_cells(int64_t *cells, int n, MPI_Op op)
+{
+    sk_host.Reduce(sk_proc.world_rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, op, 0,
+                   MPI_COMM_WORLD);
+}
+
+/* sk_report_merge over all ranks, at rank 0. */
 static bool merge(void)
 {
-    int n = sk_report_ncells(sk_proc.report);
+    int n = sk_report_ncells(sk_proc.report), nlargest = sk_report_nlargest(sk_proc.report);
     int64_t *cells = malloc((size_t)n * sizeof *cells);
     if (!cells) {
         fputs("skein: out of memory for the report\n", stderr);
@@ -81,8 +88,8 @@ static bool merge(void)
         return false;
     }
     sk_report_read(sk_proc.report, cells);
-    sk_host.Reduce(sk_proc.world_rank == 0 ? MPI_IN_PLACE : cells, cells, n, MPI_INT64_T, MPI_MAX,
-                   0, MPI_COMM_WORLD);
+    reduce_cells(cells, nlargest, MPI_MAX);
+    reduce_cells(cells + nlargest, n - nlargest, MPI_SUM);
     if (sk_proc.world_rank == 0)
         sk_report_write(sk_proc.report, cells);
     free(cells);

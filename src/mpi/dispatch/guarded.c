@@ -83,9 +83,21 @@ static void largest(void *of, int64_t values[2])
         sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
 }
 
-sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c)
+/* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
+static void report_comparison(const sk_guarded *g, const sk_comm *c, int64_t bytes, bool host)
+{
+    sk_guard_times t = sk_guard_last_times(&g->guard);
+    if (c->rank == 0)
+        sk_report_comparison(
+            sk_proc.report, g->coll, bytes,
+            &(sk_report_outcome){.host_won = host, .skein_ns = t.skein, .host_ns = t.host});
+}
+
+sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, int64_t bytes)
 {
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, c);
+    if (v.compared)
+        report_comparison(g, c, bytes, v.host);
     if (v.timed)
         g->since = now();
     return v;

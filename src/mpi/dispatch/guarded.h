@@ -19,8 +19,9 @@ typedef struct sk_guarded {
 /* The cell of a call; NULL: it is not compared. The same answer on all ranks. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
-/* sk_guard_ask. A timed call begins now; tell when it is over. */
-sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c);
+/* sk_guard_ask. A timed call begins now; tell when it is over. `bytes` is the size of the call in the report,
+ * which learns of a comparison that has ended. */
+sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, int64_t bytes);
 void sk_guarded_over(sk_guarded *g);
 
 /* sk_guard_quiet; without a cell always true. */
