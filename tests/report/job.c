@@ -1,6 +1,7 @@
 /* job.c MODE: a job whose report is looked at. The mode says what it does, or how it ends. */
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,15 +75,16 @@ int main(int argc, char **argv)
         v_forms();
     else if (!strcmp(mode, "many"))
         many_sizes();
-    else if (!strcmp(mode, "compare"))
+    else if (!strncmp(mode, "compare", strlen("compare")))
         compared_sizes();
     else if (!strcmp(mode, "wait"))
         wait_for_signal();
     else if (strcmp(mode, "idle") != 0)
         allreduces(CALLS);
-    if (!strcmp(mode, "abort") && rank == nranks - 1)
+    bool aborts = !strcmp(mode, "abort") || !strcmp(mode, "compare-abort");
+    if (aborts && rank == nranks - 1)
         MPI_Abort(MPI_COMM_WORLD, 3);
-    if (!strcmp(mode, "abort"))
+    if (aborts)
         pause();
     if (!strcmp(mode, "exit")) {
         /* MPICH's launcher kills the others at the first exit: rank 0 writes before that. */
