@@ -5,7 +5,7 @@ enum {
     MOST_TIMES = 20, /* so many times as long needs no second look: also a host that is not warm */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
-    MOST = 256,          /* at most */
+    MOST = 64,           /* at most */
     ROUNDS = 2,
 };
 static const double budget = 1.0 / 200; /* part of the time that comparisons may take */

@@ -98,10 +98,10 @@ static void the_first_thirty_calls_are_not_tried(void **state)
 static void short_calls_are_timed_for_a_millisecond(void **state)
 {
     (void)state;
-    world w = make(10000, 5000); /* 10 us: 100 calls of each side, twice */
-    make_calls(&w, FIRST + 5 + 4 * 101 - 1);
+    world w = make(20000, 10000); /* 20 us: 50 calls of each side, twice */
+    make_calls(&w, FIRST + 5 + 4 * 51 - 1);
     int64_t hosts = w.hosts;
-    assert_int_equal(hosts, 1 + 2 * 101 - 1);
+    assert_int_equal(hosts, 1 + 2 * 51 - 1);
     make_calls(&w, 100);
     assert_int_equal(w.hosts, hosts + 100);
 }
