@@ -12,6 +12,7 @@ shift 2
 . "$here/../tap.sh"
 only=${*:-interfaces random instructions}
 seed=${SEED:-$(date +%s)}
+export SKEIN_GUARD=off # as in tests/mpi/run.sh
 cores=$(nproc 2>/dev/null || echo 1)
 programs=$build/tests/fortran
 library=$build/lib/libskein.so
