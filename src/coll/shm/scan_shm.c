@@ -1,32 +1,26 @@
-/* scan_shm.c: every rank copies its vector to its slot and reduces those of the ranks below it;
- * scan and exscan. Of long vectors every rank computes a part of all prefixes, for all.
+/* scan_shm.c: every rank copies its vector to its slot and reduces those of the ranks below it; of long
+ * vectors it adds its own to the prefix of the rank before it, chunk by chunk; scan and exscan.
  * cost      short: 1 copy, and up to p vectors reduced
- *           long:  1 copy in, one vector's worth copied and one reduced by every rank, 1 copy
- *           out
+ *           long:  2 to 4 passes over the vector; the last rank begins p - 1 chunks after the first
  * good for  one node, operations of the standard; keeps the order of ranks
- * epochs    1; long: 2 for each chunk
- * steps     3; long: about 3p for each chunk
- * scratch   none
+ * epochs    1, or one for each chunk
+ * steps     3; long: up to 5 for each chunk
+ * scratch   scan of long vectors: a chunk
  *
- * A rank waits for ranks above it only where they compute parts of long vectors for it. */
+ * A rank never waits for ranks above it. */
 #include "coll/claim.h"
 #include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
 
 static bool fits(const sk_call *c)
 {
-    return sk_intra_reduce_fits(c, c->nranks);
+    return sk_intra_reduce_fits(c, 1);
 }
 
-/* Ranks whose vectors are part of my result, and ranks whose vectors are part of any result. */
+/* Ranks whose vectors are part of my result. */
 static int below(const sk_call *c)
 {
     return c->rank + (c->coll == SK_SCAN);
-}
-
-static int givers(const sk_call *c)
-{
-    return c->nranks - (c->coll == SK_EXSCAN);
 }
 
 static void build_short(sk_sched *s, const sk_call *c)
@@ -46,68 +40,35 @@ static void build_short(sk_sched *s, const sk_call *c)
         sk_fold_local(s, 0, below(c), slot, result);
 }
 
-typedef struct scan_chunk {
-    int64_t first, n; /* elements of the vector */
-    int64_t part;     /* elements of each rank; fewer of the last ones */
-    int64_t step;     /* bytes from one prefix to the next */
-    int in, out;      /* epochs */
-} scan_chunk;
-
-static sk_elem_range part_of(const scan_chunk *k, int rank)
+/* Elements of a chunk of a long vector: there are many slots of this size, so that ranks can run ahead. */
+static int64_t chunk_of(const sk_call *c)
 {
-    int64_t lo = rank * k->part, hi = lo + k->part;
-    return (sk_elem_range){.lo = lo < k->n ? lo : k->n, .hi = hi < k->n ? hi : k->n};
+    bool few = sk_call_bytes(c) / SK_INTRA_CHUNK < SK_INTRA_EPOCHS;
+    return sk_elems_in(c, few && SK_INTRA_CHUNK < c->slot_bytes ? SK_INTRA_CHUNK : c->slot_bytes);
 }
 
-/* In my slot of the epoch `out`: the prefix up to and including rank i, of the part of `rank`. */
-static sk_span prefix(const sk_call *c, const scan_chunk *k, int i, int rank)
+/* Elements [first, first + n): take the prefix of the rank before me, to `before`, which for exscan is my
+ * result, add my own and post it for the rank after me. */
+static void build_chunk(sk_sched *s, const sk_call *c, int64_t first, int64_t n, sk_span before)
 {
-    sk_elem_range x = part_of(k, rank);
-    return sk_elems_slot(c, k->out, i * k->step, x.hi - x.lo);
-}
-
-static void make_prefixes(sk_sched *s, const sk_call *c, const scan_chunk *k)
-{
-    sk_elem_range x = part_of(k, c->rank);
-    sk_span in = sk_elems_cut(c, sk_elems_slot(c, k->in, 0, k->n), x.lo, x.hi - x.lo);
-    sk_intra_await_all(s, c, k->in);
-    for (int i = 0; i < givers(c); i++)
-        sk_take(s, i, in, prefix(c, k, i, c->rank));
-    for (int i = 1; i < givers(c); i++) {
+    int epoch = sk_epoch(s, sk_elems_bytes(c, n), false);
+    bool last = c->rank == c->nranks - 1, scan = c->coll == SK_SCAN;
+    sk_span own = sk_send_elems(c, first, n), to = sk_recv_elems(c, first, n),
+            slot = sk_elems_slot(c, epoch, 0, n), with = last ? to : slot;
+    if (scan || !last)
+        sk_copy(s, own, with);
+    sk_fence(s);
+    if (c->rank > 0) {
+        sk_take(s, c->rank - 1, slot, before);
         sk_fence(s);
-        sk_reduce(s, prefix(c, k, i - 1, c->rank), prefix(c, k, i, c->rank));
+        if (scan || !last)
+            sk_reduce(s, before, with);
+        sk_fence(s);
     }
-}
-
-static void take_mine(sk_sched *s, const sk_call *c, const scan_chunk *k)
-{
-    if (c->rank == 0) {
-        if (c->coll == SK_SCAN)
-            sk_copy(s, sk_send_elems(c, k->first, k->n), sk_recv_elems(c, k->first, k->n));
-        return;
-    }
-    sk_intra_await_all(s, c, k->out);
-    for (int i = 0; i < c->nranks; i++) {
-        int from = (c->rank + i) % c->nranks;
-        sk_elem_range x = part_of(k, from);
-        sk_take(s, from, prefix(c, k, below(c) - 1, from),
-                sk_recv_elems(c, k->first + x.lo, x.hi - x.lo));
-    }
-}
-
-static void build_chunk(sk_sched *s, const sk_call *c, scan_chunk k)
-{
-    k.part = k.n / c->nranks + (k.n % c->nranks != 0);
-    k.step = sk_slot_bytes(&c->types[c->send.type], k.part);
-    k.in = sk_epoch(s, sk_elems_bytes(c, k.n), true);
-    k.out = sk_epoch(s, givers(c) * k.step, true);
-    sk_copy(s, sk_send_elems(c, k.first, k.n), sk_elems_slot(c, k.in, 0, k.n));
-    sk_fence(s);
-    sk_post(s, k.in);
-    make_prefixes(s, c, &k);
-    sk_fence(s);
-    sk_post(s, k.out);
-    take_mine(s, c, &k);
+    if (!last)
+        sk_post(s, epoch);
+    if (scan && !last)
+        sk_copy(s, c->rank > 0 ? slot : own, to);
 }
 
 static void build(sk_sched *s, const sk_call *c)
@@ -119,19 +80,23 @@ static void build(sk_sched *s, const sk_call *c)
         build_short(s, c);
         return;
     }
-    int64_t most = sk_elems_in(c, c->slot_bytes), parts = c->nranks * sk_elems_each(c);
-    most = parts < most ? parts : most;
-    int64_t chunks = all / most + (all % most != 0);
-    scan_chunk k = {0};
-    for (int64_t i = 0; i < chunks; i++) {
-        k.n = all / chunks + (i < all % chunks);
-        build_chunk(s, c, k);
-        k.first += k.n;
+    int64_t most = chunk_of(c), chunks = all / most + (all % most != 0);
+    sk_span in = {0};
+    if (c->rank > 0 && c->coll == SK_SCAN)
+        in = sk_scratch_typed(s, c->send.type, most);
+    for (int64_t i = 0, first = 0; i < chunks; i++) {
+        int64_t n = all / chunks + (i < all % chunks);
+        build_chunk(s, c, first, n,
+                    c->coll == SK_SCAN ? sk_elems_cut(c, in, 0, n) : sk_recv_elems(c, first, n));
+        first += n;
     }
 }
 
-/* Long: every rank computes a part of all prefixes. All ranks together take every vector that
- * counts once, and all but the first rank take their prefix. */
+static int64_t scratch(const sk_call *c)
+{
+    return sk_vectors_scratch(c, 1, chunk_of(c));
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     bool scan = k->call->coll == SK_SCAN, first = k->rank == 0, own = first && scan;
@@ -142,20 +107,20 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         c->rounds = 1 + gives;
         return;
     }
-    int64_t each =
-        sk_intra_epoch_bytes(k->call, SK_INTRA_REDUCE_CHUNK) / k->p / SK_CACHE_LINE * SK_CACHE_LINE;
-    int64_t chunks = sk_claim_ceil(k->n, k->p * each), vectors = k->p - !scan;
-    sk_claim_moves(c, 2 * chunks, (1 + own) * chunks, (1 + own) * k->n,
-                   chunks * (vectors + (first ? 0 : k->p)), SK_UNCLAIMED);
-    c->reduces = chunks * (vectors - 1);
-    c->all_take_bytes = (vectors + k->p - 1) * k->n;
+    bool last = k->rank == k->p - 1, adds = scan || !last;
+    int64_t elems = k->n / 8, chunks = sk_claim_ceil(elems, chunk_of(k->call)),
+            copies = adds + (scan && !last);
+    sk_claim_moves(c, chunks, copies * chunks, copies * k->n, first ? 0 : chunks, first ? 0 : k->n);
+    c->reduces = first || !adds ? 0 : chunks;
+    c->scratch = SK_UNCLAIMED;
 }
 
 #define SHARED(COLL)                                                                               \
     {                                                                                              \
         .name = "shm", .coll = (COLL),                                                             \
         .about = "vectors in shared memory, every rank combines those below it; one node",         \
-        .fits = fits, .build = build, .claim = claim, .rule = {{.when = SK_WHEN_ONE_NODE}},        \
+        .fits = fits, .scratch = scratch, .build = build, .claim = claim,                          \
+        .rule = {{.when = SK_WHEN_ONE_NODE}},                                                      \
     }
 
 const sk_algo sk_scan_shm = SHARED(SK_SCAN);

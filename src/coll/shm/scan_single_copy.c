@@ -108,22 +108,23 @@ static int64_t scratch(const sk_call *c)
     return sk_vectors_scratch(c, 1, c->coll == SK_SCAN ? chunk_of(c) : sk_call_elems(c));
 }
 
-/* Through slots: in, out into prefixes of a part, reduced there, and out again. */
+/* Through slots: in, out, reduced, and for scan out of the own slot; the next rank follows by a chunk, and
+ * none waits for it. By single copy each does, and where ranks share cores, they are switched twice. */
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double p = c->nranks, n = (double)sk_call_bytes(c),
-           epoch = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK),
-           chunk = (double)chunk_of(c) * n / (double)sk_call_elems(c);
-    double slots =
-        n * (x.in + x.out + x.copy) + n * (p - 1) / p * x.out + 2 * sk_copy_waits(&x, n, epoch);
+    double p = c->nranks, n = (double)sk_call_bytes(c), elem = n / (double)sk_call_elems(c),
+           slot = SK_INTRA_CHUNK, chunk = (double)chunk_of(c) * elem;
+    slot = slot < n ? slot : n;
     chunk = chunk < n ? chunk : n;
+    double byte = x.in + x.out + (c->coll == SK_SCAN ? 2 : 1) * x.copy, slots = n * byte + x.call;
     bool direct = p == 2; /* there is no prefix but the first rank's vector */
-    double byte =
+    double read =
                (direct ? x.read : x.read_fresh) + (direct && c->coll == SK_EXSCAN ? 0 : 2 * x.copy),
-           a_chunk = chunk * byte + 2 * x.call, all = n / chunk * a_chunk;
-    return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
-                     .single = sk_copy_time(&x, all + (p - 2) * a_chunk, (p - 1) * all) + x.call};
+           a_chunk = chunk * read + 2 * x.call, all = n / chunk * a_chunk;
+    return (sk_ways){.slots = sk_copy_time(&x, slots + (p - 2) * slot * byte, p * slots),
+                     .single = sk_copy_time(&x, all + (p - 2) * a_chunk + x.call,
+                                            (p - 1) * all + 2 * p * x.call)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
