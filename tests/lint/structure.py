@@ -342,6 +342,16 @@ def check_sizes(t):
             yield path, lines, f"{lines} lines, more than {LIMIT}"
 
 
+def check_names(t):
+    """Names of files are plain: what a test left behind is not committed."""
+    if not os.path.isdir(os.path.join(ROOT, ".git")):
+        return
+    run = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True)
+    for name in run.stdout.split(b"\0"):
+        if not re.fullmatch(rb"[A-Za-z0-9._/+-]*", name):
+            yield repr(name), 1, "is no plain name of a file"
+
+
 def check_words(t):
     """The words of the field, not our own."""
     word = re.compile(r"\b(" + "|".join(PRIVATE) + r")\b", re.I)
