@@ -65,6 +65,7 @@ typedef struct sk_call {
     bool builtin; /* reductions: an operation of the standard, so its types are, too, and all ranks
                    * have the same */
     int leaders;  /* of a node, for algorithms with leaders; 0: one */
+    bool other;   /* by the algorithm that comes next to the one chosen: sk_select_other */
 
     /* Chooses the algorithms of calls that are parts of this one; see phase/sub.h. Set by select.
      */

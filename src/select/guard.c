@@ -1,7 +1,7 @@
 #include "select/guard.h"
 
 enum {
-    LOOK = 4,        /* calls of Skein before the first one of the host */
+    LOOK = 4,        /* calls of the side that serves before the first one of the host */
     MOST_TIMES = 20, /* so many times as long needs no second look: also a host that is not warm */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
@@ -9,129 +9,189 @@ enum {
     ROUNDS = 2,
 };
 static const double budget = 1.0 / 200; /* part of the time that comparisons may take */
-static const double clearly = 0.95;     /* below this part of Skein's time the host is faster, */
-static const double still = 0.97;       /* and this one keeps it */
+static const double clearly = 0.95; /* below this part of the best side's time another is faster, */
+static const double still = 0.97;   /* and this one keeps the host */
+
+static unsigned bit(sk_guard_side side)
+{
+    return 1U << side;
+}
 
 sk_guard sk_guard_new(int64_t first)
 {
-    return (sk_guard){.phase = SK_GUARD_SKEIN, .quiet = first};
+    return (sk_guard){.phase = SK_GUARD_DECIDED, .quiet = first};
 }
 
-/* The host's time per call, and Skein's, of the slowest rank. */
-static int64_t compare(sk_guard *g, int64_t calls, sk_guard_largest *largest, void *of)
+void sk_guard_compare(sk_guard *g, unsigned sides)
 {
-    int64_t times[] = {g->spent / calls, g->skein};
-    largest(of, times);
-    g->skein = times[1] > 0 ? times[1] : 1;
-    return times[0] > 0 ? times[0] : 1;
+    g->sides = sides | bit(SK_GUARD_SKEIN);
+    if (g->sides == bit(SK_GUARD_SKEIN))
+        g->quiet = INT64_MAX;
 }
 
-/* So many calls took `other` instead of `own`, and the ranks waited for each other, as in a call. */
-static void count_tried(sk_guard *g, int64_t calls, int64_t other, int64_t own)
+/* The ranks agree on the times of this round. */
+static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
+{
+    largest(of, g->ns);
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        if (g->ns[i] <= 0)
+            g->ns[i] = 1;
+}
+
+/* So many calls of `side` instead of the best one. */
+static void count_tried(sk_guard *g, int64_t calls, sk_guard_side side)
 {
     const double longest = 100; /* a host that was not warm is looked at again some day */
-    double more = (double)other / (double)own - 1;
-    g->tried += 1 + (double)calls * (more < 0 ? 0 : more > longest ? longest : more);
+    double more = (double)g->ns[side] / (double)g->ns[g->best] - 1;
+    g->tried += (double)calls * (more < 0 ? 0 : more > longest ? longest : more);
 }
 
-static void enter(sk_guard *g, sk_guard_phase phase, int64_t calls)
+static void enter(sk_guard *g, sk_guard_phase phase, sk_guard_side side, int64_t calls)
 {
     g->phase = phase;
+    g->side = side;
     g->left = calls;
     g->spent = 0;
 }
 
-static void settle(sk_guard *g, bool host)
+static void settle(sk_guard *g, sk_guard_side best)
 {
     int64_t calls = (int64_t)(g->tried / budget);
-    g->phase = host ? SK_GUARD_HOST : SK_GUARD_SKEIN;
+    bool host = best == SK_GUARD_HOST;
+    g->phase = SK_GUARD_DECIDED;
+    g->best = g->side = best;
     g->quiet = host ? 0 : calls;
     g->left = host ? calls : 0;
     g->tried = 0;
 }
 
-static void begin_rounds(sk_guard *g, int64_t call_ns, bool was_host)
+/* The first of the compared sides from this one on; SK_GUARD_SIDES: none. */
+static sk_guard_side compared_from(const sk_guard *g, int side)
 {
-    int64_t enough = ENOUGH_NS / call_ns;
+    while (side < SK_GUARD_SIDES && !(g->compared >> side & 1))
+        side++;
+    return (sk_guard_side)side;
+}
+
+static void begin_round(sk_guard *g)
+{
+    enter(g, SK_GUARD_TIME, compared_from(g, 0), g->timed + 1);
+}
+
+/* `compared` is set, and what a call of the best side takes is known. */
+static void begin_rounds(sk_guard *g)
+{
+    int64_t enough = ENOUGH_NS / g->ns[g->best];
     g->timed = enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough;
-    g->was_host = was_host;
     g->rounds = 0;
-    g->skein_sum = g->host_sum = 0;
-    enter(g, SK_GUARD_TIME_SKEIN, g->timed + 1);
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        g->sum[i] = g->n[i] = 0;
+    if (g->compared == bit(g->best))
+        settle(g, g->best);
+    else
+        begin_round(g);
+}
+
+/* The side with the least time of those compared that are not the best so far. */
+static sk_guard_side challenger(const sk_guard *g)
+{
+    int least = SK_GUARD_SIDES;
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        if ((g->compared & ~bit(g->best)) >> i & 1 &&
+            (least == SK_GUARD_SIDES || g->ns[i] < g->ns[least]))
+            least = i;
+    return (sk_guard_side)least;
 }
 
 static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    int64_t host = compare(g, g->timed, largest, of);
+    agree(g, largest, of);
+    g->tried += 1; /* the ranks waited for each other, as in a call */
     g->rounds++;
-    g->skein_sum += g->skein;
-    g->host_sum += host;
-    if (g->was_host)
-        count_tried(g, g->timed + 1, g->skein, host);
-    else
-        count_tried(g, g->timed + 1, host, g->skein);
-    bool faster = (double)host < (g->was_host ? still : clearly) * (double)g->skein;
-    if (faster && !g->was_host && g->rounds < ROUNDS)
-        enter(g, SK_GUARD_TIME_SKEIN, g->timed + 1);
-    else
-        settle(g, faster);
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        if (g->compared >> i & 1) {
+            g->sum[i] += g->ns[i];
+            g->n[i]++;
+            count_tried(g, g->timed + 1, (sk_guard_side)i);
+        }
+    sk_guard_side other = challenger(g);
+    double best = (double)g->ns[g->best], least = (double)g->ns[other];
+    if (g->best == SK_GUARD_HOST)
+        settle(g, best < still * least ? SK_GUARD_HOST : other);
+    else if (least >= clearly * best)
+        settle(g, g->best);
+    else if (g->rounds == ROUNDS)
+        settle(g, other);
+    else {
+        g->compared = bit(g->best) | bit(other);
+        begin_round(g);
+    }
 }
 
-/* The calls of a phase are over. */
-static void next_phase(sk_guard *g, sk_guard_largest *largest, void *of)
+/* The calls of a side in the first look are over. */
+static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    int64_t host;
+    bool host = g->side == SK_GUARD_HOST;
+    g->ns[g->side] = g->spent / (host ? 1 : LOOK);
+    if (!host && g->compared & bit(SK_GUARD_HOST)) {
+        enter(g, SK_GUARD_LOOK, SK_GUARD_HOST, 1);
+        return;
+    }
+    agree(g, largest, of);
+    g->tried += 1;
+    if (host)
+        count_tried(g, 1, SK_GUARD_HOST);
+    if (host && g->ns[SK_GUARD_HOST] >= MOST_TIMES * g->ns[g->best])
+        g->compared &= ~bit(SK_GUARD_HOST);
+    begin_rounds(g);
+}
+
+/* The calls of a side are over. */
+static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
+{
     switch (g->phase) {
-    case SK_GUARD_SKEIN:
-        enter(g, SK_GUARD_LOOK_SKEIN, LOOK);
-        break;
-    case SK_GUARD_HOST:
-        begin_rounds(g, g->skein, true);
-        break;
-    case SK_GUARD_LOOK_SKEIN:
-        g->skein = g->spent / LOOK;
-        enter(g, SK_GUARD_LOOK_HOST, 1);
-        break;
-    case SK_GUARD_LOOK_HOST:
-        host = compare(g, 1, largest, of);
-        count_tried(g, 1, host, g->skein);
-        if (host < MOST_TIMES * g->skein)
-            begin_rounds(g, g->skein, false);
+    case SK_GUARD_DECIDED:
+        g->compared = g->sides;
+        if (g->best == SK_GUARD_HOST)
+            begin_rounds(g);
         else
-            settle(g, false);
+            enter(g, SK_GUARD_LOOK, g->best, LOOK);
         break;
-    case SK_GUARD_TIME_SKEIN:
-        g->skein = g->spent / g->timed;
-        enter(g, SK_GUARD_TIME_HOST, g->timed + 1);
+    case SK_GUARD_LOOK:
+        end_look(g, largest, of);
         break;
     default:
-        end_round(g, largest, of);
+        g->ns[g->side] = g->spent / g->timed;
+        if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
+            end_round(g, largest, of);
+        else
+            enter(g, SK_GUARD_TIME, compared_from(g, g->side + 1), g->timed + 1);
     }
 }
 
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    sk_guard_verdict v = {0};
-    if (sk_guard_quiet(g))
-        return v;
     sk_guard_phase before = g->phase;
-    if (!g->left)
-        next_phase(g, largest, of);
-    v.compared =
-        before == SK_GUARD_TIME_HOST && (g->phase == SK_GUARD_SKEIN || g->phase == SK_GUARD_HOST);
+    if (g->quiet <= 0 && !g->left)
+        next_side(g, largest, of);
+    sk_guard_verdict v = {.side = g->side,
+                          .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};
     if (sk_guard_quiet(g))
         return v;
-    bool rounds = g->phase == SK_GUARD_TIME_SKEIN || g->phase == SK_GUARD_TIME_HOST;
-    bool first = rounds && g->left == g->timed + 1;
+    bool first = g->phase == SK_GUARD_TIME && g->left == g->timed + 1;
     g->left--;
-    v.host = g->phase != SK_GUARD_LOOK_SKEIN && g->phase != SK_GUARD_TIME_SKEIN;
-    v.timed = g->phase != SK_GUARD_HOST && !first;
+    v.timed = g->phase != SK_GUARD_DECIDED && !first;
     return v;
 }
 
 sk_guard_times sk_guard_last_times(const sk_guard *g)
 {
-    return (sk_guard_times){g->skein_sum / g->rounds, g->host_sum / g->rounds};
+    int64_t mean[SK_GUARD_SIDES];
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        mean[i] = g->n[i] ? g->sum[i] / g->n[i] : 0;
+    bool other = mean[SK_GUARD_OTHER] && mean[SK_GUARD_OTHER] < mean[SK_GUARD_SKEIN];
+    return (sk_guard_times){.skein = mean[other ? SK_GUARD_OTHER : SK_GUARD_SKEIN],
+                            .host = mean[SK_GUARD_HOST]};
 }
 
 void sk_guard_took(sk_guard *g, int64_t ns)

@@ -1,5 +1,5 @@
-/* guard.h: which of two serves the calls of a cell: Skein, or the host MPI. They are compared while the program
- * runs.
+/* guard.h: who serves the calls of a cell: Skein, the host MPI, or Skein's other algorithm. They are compared
+ * while the program runs.
  *
  * A cell are calls that resemble each other: of one collective and size class on one communicator. They are
  * counted, alike on all ranks, and the count says who serves a call and which calls are timed:
@@ -7,11 +7,12 @@
  *   calls     served by   then
  *   26        Skein
  *   4         Skein
- *   1         the host    the ranks compare: if it took twenty times as long, Skein serves
+ *   1         the host    the ranks compare: if it took twenty times as long, it is left out
  *   n + 1     Skein
- *   n + 1     the host    the ranks compare: unless it is clearly faster, Skein serves
+ *   n + 1     the host
+ *   n + 1     the other   the ranks compare: unless one is clearly faster than Skein, Skein serves
  *   n + 1     Skein
- *   n + 1     the host    the ranks compare: the host serves if it is clearly faster again
+ *   n + 1     that one    the ranks compare: it serves if it is clearly faster again
  *
  * n is 4 for long calls; short ones need more for a millisecond of them. The first call after a change is not
  * timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
@@ -22,51 +23,62 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum sk_guard_phase {
-    SK_GUARD_SKEIN, /* serves; decided */
+typedef enum sk_guard_side {
+    SK_GUARD_SKEIN,
     SK_GUARD_HOST,
-    SK_GUARD_LOOK_SKEIN,
-    SK_GUARD_LOOK_HOST,
-    SK_GUARD_TIME_SKEIN,
-    SK_GUARD_TIME_HOST,
+    SK_GUARD_OTHER, /* another algorithm of Skein */
+    SK_GUARD_SIDES
+} sk_guard_side;
+
+typedef enum sk_guard_phase {
+    SK_GUARD_DECIDED,
+    SK_GUARD_LOOK, /* at the side that serves, then at the host */
+    SK_GUARD_TIME, /* rounds */
 } sk_guard_phase;
 
 /* The same on all ranks but for the times. */
 typedef struct sk_guard {
     sk_guard_phase phase;
-    bool was_host;               /* it served until now */
-    int rounds;                  /* of TIME_SKEIN and TIME_HOST that are over */
-    int64_t quiet;               /* calls that Skein serves before anything else happens */
-    int64_t left;                /* other calls of this phase */
-    int64_t timed;               /* calls that are timed in TIME_SKEIN and TIME_HOST */
-    double tried;                /* what the comparison took more, in calls */
-    int64_t spent;               /* ns in the timed calls of this phase */
-    int64_t skein;               /* ns per call of Skein */
-    int64_t skein_sum, host_sum; /* ns per call, over the rounds of the last comparison */
+    sk_guard_side best; /* serves when it is decided */
+    sk_guard_side side; /* serves the calls of this phase */
+    unsigned sides;     /* a bit for each that may serve */
+    unsigned compared;  /* in this round */
+    int rounds;         /* that are over */
+    int64_t
+        quiet; /* calls that the best side, which is not the host, serves before anything else happens */
+    int64_t left;                                   /* other calls of this side */
+    int64_t timed;                                  /* calls of a side that are timed in a round */
+    double tried;                                   /* what the comparison took more, in calls */
+    int64_t spent;                                  /* ns in the timed calls of this side */
+    int64_t ns[SK_GUARD_SIDES];                     /* per call, in this round */
+    int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */
 } sk_guard;
 
-/* `first`: calls before the first comparison, 26 above. */
+/* `first`: calls before the first comparison, 26 above. Before the call after those tell who is compared: a bit
+ * for each side; where it is Skein's alone, or none, Skein serves for ever. */
 sk_guard sk_guard_new(int64_t first);
+void sk_guard_compare(sk_guard *g, unsigned sides);
 
-/* The largest of each of two values over all ranks. */
-typedef void sk_guard_largest(void *of, int64_t values[2]);
+/* The largest of each value over all ranks. */
+typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_SIDES]);
 
 /* Who serves the call? It is counted. May wait for the other ranks. If it is `timed`, tell what it took.
- * `compared`: a comparison ended before it. */
+ * `decided`: a comparison ended before it. */
 typedef struct sk_guard_verdict {
-    bool host, timed, compared;
+    sk_guard_side side;
+    bool timed, decided;
 } sk_guard_verdict;
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of);
 void sk_guard_took(sk_guard *g, int64_t ns);
 
-/* What a call took in the last comparison: the mean of its rounds, of the slowest rank. The first look, a single
- * call of the host, is not one. */
+/* What a call took in the last comparison: the mean of its rounds, of the slowest rank. `skein`: by the faster
+ * algorithm. `host` is 0 if it was not compared; the first look, a single call, is no comparison. */
 typedef struct sk_guard_times {
     int64_t skein, host; /* ns */
 } sk_guard_times;
 sk_guard_times sk_guard_last_times(const sk_guard *g);
 
-/* True: Skein serves it, it is counted, and nothing else is to be done. */
+/* True: the best side, not the host, serves it, it is counted, and nothing else is to be done. */
 static inline bool sk_guard_quiet(sk_guard *g)
 {
     if (g->quiet <= 0)
@@ -75,10 +87,15 @@ static inline bool sk_guard_quiet(sk_guard *g)
     return true;
 }
 
-/* The same for the host. */
+static inline bool sk_guard_host_is_best(const sk_guard *g)
+{
+    return g->phase == SK_GUARD_DECIDED && g->best == SK_GUARD_HOST;
+}
+
+/* As sk_guard_quiet, for the host. */
 static inline bool sk_guard_passes(sk_guard *g)
 {
-    if (g->phase != SK_GUARD_HOST || g->left <= 0)
+    if (!sk_guard_host_is_best(g) || g->left <= 0)
         return false;
     g->left--;
     return true;

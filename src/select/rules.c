@@ -156,3 +156,22 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
     snprintf(why, size, "%s%s%s%s", bytes, ranks, join ? ", " : "", kind);
     return SK_RULE_HOLDS;
 }
+
+bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call *c)
+{
+    enum { FACTOR = 4 };
+    char why[160];
+    sk_rule any_size = *r;
+    any_size.from = any_size.below = SK_SET_ENABLE;
+    if (sk_rule_check(&any_size, s, c, why, sizeof why) != SK_RULE_HOLDS)
+        return false;
+    if (r->ways && sk_copy_prices_known(&c->machine->copy)) {
+        sk_ways w = r->ways(c);
+        return w.single < 2 * w.slots;
+    }
+    int64_t have = measure(r, c), from = r->from ? sk_settings_int(s, r->from) : 0;
+    if (r->formula && from == 0)
+        from = r->formula(c->nranks);
+    return times(have, FACTOR) >= from &&
+           (!r->below || have / FACTOR < sk_settings_int(s, r->below));
+}

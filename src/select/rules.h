@@ -17,4 +17,8 @@ typedef enum sk_rule_result {
 sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                              size_t size);
 
+/* The rule does not hold, but for another size it would: is the call's within a factor of four, or its time by
+ * single copy within a factor of two? */
+bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call *c);
+
 #endif

@@ -260,7 +260,7 @@ static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason 
 }
 
 /* Forced, by rules, by price, or any. */
-static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
+static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
 {
     choice_reason r = {0};
     const sk_algo *forced = s->forced[c->coll];
@@ -279,6 +279,48 @@ static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
         choose_by_price(s, c, &r, out);
     else
         choose_any(s, c, &r, out);
+}
+
+static bool on_one_node(const sk_algo *a)
+{
+    return a->rule[0].when == SK_WHEN_ONE_NODE;
+}
+
+/* The last one before the one chosen that nearly would have been, else the next one. */
+const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
+{
+    sk_choice first;
+    sk_call call = *c;
+    const sk_algo *nearly = NULL;
+    bool before = true;
+    if (!call.chooser)
+        call.chooser = &s->chooser;
+    choose_first(s, &call, &first);
+    if (!first.algo || s->forced[c->coll])
+        return NULL;
+    for (const sk_algo *const *a = sk_algos(); *a; a++) {
+        choice_reason r = {0};
+        char why[160];
+        before = before && *a != first.algo;
+        if ((*a)->coll != c->coll || *a == first.algo || refusal(s, *a, &call) ||
+            on_one_node(*a) != on_one_node(first.algo))
+            continue;
+        if (before && sk_rule_nearly_holds(&(*a)->rule[0], s->settings, &call))
+            nearly = *a;
+        if (!before && !nearly && find_rule(s, *a, &call, &r, why, sizeof why))
+            return *a;
+    }
+    return nearly;
+}
+
+static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    choose_first(s, c, out);
+    const sk_algo *other = c->other && !c->sub ? sk_select_other(s, c) : NULL;
+    if (!other)
+        return;
+    snprintf(out->why, sizeof out->why, "faster here than %s, which was tried", out->algo->name);
+    out->algo = other;
 }
 
 const sk_chooser *sk_select_chooser(const sk_select *s)

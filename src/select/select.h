@@ -32,6 +32,10 @@ typedef struct sk_choice {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
     char why[160];
 } sk_choice;
+/* As if the one chosen could not: an algorithm of the same kind, on one node or between ranks, whose rule holds
+ * or nearly holds. NULL: there is none. Of such a one sk_select_choose says so, if the call asks for it. */
+const sk_algo *sk_select_other(const sk_select *s, const sk_call *c);
+
 /* Sets the chooser for the time of the choice, where the call has none. */
 void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out);
 

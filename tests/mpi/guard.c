@@ -11,7 +11,7 @@ enum { MOST = 3000, NSIZES = 3 };
 static const int sizes[NSIZES] = {1, 60, MOST};
 
 typedef struct data {
-    MPI_Comm comm;
+    MPI_Comm comm, graph;  /* in the graph all other ranks are neighbours, from the next one on */
     int me, p, n, k, root; /* ints of a block; number of the call */
     int *in, *out, *counts, *displs;
 } data;
@@ -118,6 +118,40 @@ static void scatter(data *d)
         expect(d, "scatter", i, value(d, d->root, d->me, i));
 }
 
+static int neighbor(const data *d, int i)
+{
+    return (d->me + 1 + i) % d->p;
+}
+
+static void neighbor_allgather(data *d)
+{
+    fill(d, false);
+    MPI_Neighbor_allgather(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph);
+    for (int e = 0; e < d->p - 1; e++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, "neighbor_allgather", e * d->n + i, value(d, neighbor(d, e), 0, i));
+}
+
+/* Of two ranks, one is the other's neighbour number e and has it as number p - 2 - e. */
+static void neighbor_alltoall(data *d)
+{
+    fill(d, true);
+    MPI_Neighbor_alltoall(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph);
+    for (int e = 0; e < d->p - 1; e++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, "neighbor_alltoall", e * d->n + i, value(d, neighbor(d, e), d->p - 2 - e, i));
+}
+
+static void make_graph(data *d)
+{
+    int *to = must_alloc(sizeof(int) * (size_t)d->p);
+    for (int i = 0; i < d->p - 1; i++)
+        to[i] = neighbor(d, i);
+    MPI_Dist_graph_create_adjacent(d->comm, d->p - 1, to, MPI_UNWEIGHTED, d->p - 1, to,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &d->graph);
+    free(to);
+}
+
 static void barrier(data *d)
 {
     MPI_Barrier(d->comm);
@@ -131,8 +165,17 @@ static void sum_of_doubles(data *d)
     CHECK(out > 0, "allreduce of doubles gives %g", out);
 }
 
-static void (*const tests[])(data *) = {bcast,     reduce,   allreduce, scan,   gatherv,
-                                        allgather, alltoall, scatter,   barrier};
+static void (*const tests[])(data *) = {bcast,
+                                        reduce,
+                                        allreduce,
+                                        scan,
+                                        gatherv,
+                                        allgather,
+                                        alltoall,
+                                        scatter,
+                                        barrier,
+                                        neighbor_allgather,
+                                        neighbor_alltoall};
 enum { NTESTS = (int)(sizeof tests / sizeof *tests) };
 
 static void use(data *d, int which, unsigned *seed)
@@ -169,6 +212,7 @@ int main(int argc, char **argv)
         d[i].counts = must_alloc(sizeof(int) * (size_t)p);
         d[i].displs = must_alloc(sizeof(int) * (size_t)p);
         MPI_Comm_dup(MPI_COMM_WORLD, &d[i].comm);
+        make_graph(&d[i]);
     }
     seed += (unsigned)test_rank() * 7919; /* other delays at each rank */
     long long before = by_host();
@@ -188,6 +232,7 @@ int main(int argc, char **argv)
     CHECK(tried == 0, "the host has served %lld reductions that may round", tried);
     for (int i = 0; i < 2; i++) {
         MPI_Comm_free(&d[i].comm);
+        MPI_Comm_free(&d[i].graph);
         free(d[i].in);
         free(d[i].out);
         free(d[i].counts);

@@ -1,49 +1,57 @@
 /* The guard with made-up times: which side serves, after how many calls, and what finding out costs. */
 #include "unit.h"
 
+#include <string.h>
+
 #include "select/guard.h"
 
 /* Two ranks with times of their own. */
-enum { RANKS = 2, FIRST = 26 };
+enum { RANKS = 2, FIRST = 26, BOTH = 1 << SK_GUARD_SKEIN | 1 << SK_GUARD_HOST };
 typedef struct world {
     sk_guard rank[RANKS];
-    int64_t skein[RANKS], host[RANKS]; /* ns of a call */
-    int64_t calls, hosts;              /* so far; served by the host */
-    int64_t total;                     /* ns of the slowest rank */
-    int64_t mine[RANKS][2];            /* what each brings to a comparison */
+    int64_t skein[RANKS], host[RANKS], other[RANKS]; /* ns of a call */
+    int64_t calls, hosts, others;                    /* so far; served by the host, by the other */
+    int64_t total;                                   /* ns of the slowest rank */
+    int64_t mine[RANKS][SK_GUARD_SIDES];             /* what each brings to a comparison */
     int came;
-    int compared; /* comparisons that ended */
+    int decided; /* comparisons that ended */
 } world;
+
+static world make_sides(unsigned sides, int64_t skein, int64_t host, int64_t other)
+{
+    world w = {.skein = {skein, skein}, .host = {host, host}, .other = {other, other}};
+    for (int i = 0; i < RANKS; i++) {
+        w.rank[i] = sk_guard_new(FIRST);
+        sk_guard_compare(&w.rank[i], sides);
+    }
+    return w;
+}
 
 static world make(int64_t skein, int64_t host)
 {
-    world w = {.skein = {skein, skein}, .host = {host, host}};
-    for (int i = 0; i < RANKS; i++)
-        w.rank[i] = sk_guard_new(FIRST);
-    return w;
+    return make_sides(BOTH, skein, host, 1);
 }
 
 /* Ranks come one after the other. What the second one brings is what the first one would, with its own
  * times; so the first one is asked again once both are known. */
-static void note(void *of, int64_t values[2])
+static void note(void *of, int64_t values[SK_GUARD_SIDES])
 {
     world *w = of;
-    w->mine[w->came % RANKS][0] = values[0];
-    w->mine[w->came % RANKS][1] = values[1];
+    memcpy(w->mine[w->came % RANKS], values, sizeof w->mine[0]);
     w->came++;
 }
 
-static void largest(void *of, int64_t values[2])
+static void largest(void *of, int64_t values[SK_GUARD_SIDES])
 {
     world *w = of;
     for (int i = 0; i < RANKS; i++)
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < SK_GUARD_SIDES; k++)
             if (w->mine[i][k] > values[k])
                 values[k] = w->mine[i][k];
 }
 
 /* One call on all ranks. `late` is added to Skein's time at rank 1. */
-static bool call(world *w, int64_t late)
+static void call(world *w, int64_t late)
 {
     sk_guard_verdict v[RANKS];
     w->came = 0;
@@ -54,19 +62,21 @@ static bool call(world *w, int64_t late)
     int64_t slowest = 0;
     for (int i = 0; i < RANKS; i++) {
         v[i] = sk_guard_ask(&w->rank[i], largest, w);
-        int64_t took = v[i].host ? w->host[i] : w->skein[i] + (i == 1 ? late : 0);
+        int64_t took = v[i].side == SK_GUARD_HOST    ? w->host[i]
+                       : v[i].side == SK_GUARD_OTHER ? w->other[i]
+                                                     : w->skein[i] + (i == 1 ? late : 0);
         if (v[i].timed)
             sk_guard_took(&w->rank[i], took);
         slowest = took > slowest ? took : slowest;
     }
-    assert_int_equal(v[0].host, v[1].host);
+    assert_int_equal(v[0].side, v[1].side);
     assert_int_equal(v[0].timed, v[1].timed);
-    assert_int_equal(v[0].compared, v[1].compared);
-    w->compared += v[0].compared;
+    assert_int_equal(v[0].decided, v[1].decided);
+    w->decided += v[0].decided;
     w->calls++;
-    w->hosts += v[0].host;
+    w->hosts += v[0].side == SK_GUARD_HOST;
+    w->others += v[0].side == SK_GUARD_OTHER;
     w->total += slowest;
-    return v[0].host;
 }
 
 static void make_calls(world *w, int64_t n)
@@ -142,7 +152,7 @@ static void the_slowest_rank_counts(void **state)
     world w = make(1000000, 500000);
     w.host[1] = 1200000;
     make_calls(&w, 100);
-    assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
+    assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
     assert_true(w.hosts < 10);
 }
 
@@ -154,7 +164,7 @@ static void one_long_call_does_not_drop_skein(void **state)
         world w = make(1000000, 1050000);
         for (int i = 0; i < 60; i++)
             call(&w, i == at ? 50000000 : 0);
-        assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
+        assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
     }
 }
 
@@ -163,11 +173,11 @@ static void it_returns_when_the_host_becomes_slow(void **state)
     (void)state;
     world w = make(1000000, 500000);
     make_calls(&w, 60);
-    assert_int_equal(w.rank[0].phase, SK_GUARD_HOST);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
     w.host[0] = w.host[1] = 2000000;
     make_calls(&w, 3000);
-    assert_int_equal(w.rank[0].phase, SK_GUARD_SKEIN);
-    assert_int_equal(w.rank[1].phase, SK_GUARD_SKEIN);
+    assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
+    assert_int_equal(w.rank[1].best, SK_GUARD_SKEIN);
 }
 
 /* The first look does not count, two rounds are one comparison, and all ranks know the slowest one's times. */
@@ -177,19 +187,65 @@ static void a_comparison_tells_its_times(void **state)
     world w = make(1000000, 500000);
     w.skein[1] = 1200000;
     make_calls(&w, FIRST + 5 + 4 * 5);
-    assert_int_equal(w.compared, 0);
+    assert_int_equal(w.decided, 0);
     make_calls(&w, 1);
-    assert_int_equal(w.compared, 1);
+    assert_int_equal(w.decided, 1);
     for (int i = 0; i < RANKS; i++) {
         sk_guard_times t = sk_guard_last_times(&w.rank[i]);
         assert_int_equal(t.skein, 1200000);
         assert_int_equal(t.host, 500000);
     }
     make_calls(&w, 100);
-    assert_int_equal(w.compared, 1);
-    w = make(1000, 1000 * 25);
+    assert_int_equal(w.decided, 1);
+}
+
+/* A host that is left out after the first look was not compared. */
+static void a_host_left_out_has_no_time(void **state)
+{
+    (void)state;
+    world w = make(1000, 1000 * 25);
     make_calls(&w, 2000);
-    assert_int_equal(w.compared, 0);
+    assert_int_equal(w.decided, 1);
+    assert_int_equal(sk_guard_last_times(&w.rank[0]).host, 0);
+}
+
+static void the_fastest_of_three_serves(void **state)
+{
+    enum { ALL = BOTH | 1 << SK_GUARD_OTHER, US = 1000000 };
+    (void)state;
+    for (int k = 0; k < SK_GUARD_SIDES; k++) {
+        world w = make_sides(ALL, k == 0 ? 8 * US : 10 * US, k == 1 ? 8 * US : 9 * US,
+                             k == 2 ? 8 * US : 30 * US);
+        make_calls(&w, 70);
+        assert_int_equal(w.rank[0].best, k);
+        int64_t hosts = w.hosts, others = w.others;
+        make_calls(&w, 200);
+        assert_int_equal(w.hosts - hosts, k == SK_GUARD_HOST ? 200 : 0);
+        assert_int_equal(w.others - others, k == SK_GUARD_OTHER ? 200 : 0);
+    }
+}
+
+static void the_other_is_compared_without_the_host(void **state)
+{
+    (void)state;
+    world w = make_sides(1 << SK_GUARD_OTHER, 1000000, 1, 500000);
+    make_calls(&w, 200);
+    assert_int_equal(w.hosts, 0);
+    assert_int_equal(w.rank[0].best, SK_GUARD_OTHER);
+    sk_guard_times t = sk_guard_last_times(&w.rank[0]);
+    assert_int_equal(t.skein, 500000);
+    assert_int_equal(t.host, 0);
+    w.other[0] = w.other[1] = 2000000; /* it becomes slow: Skein's first choice serves again */
+    make_calls(&w, 3000);
+    assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
+}
+
+static void nobody_to_compare_with_costs_nothing(void **state)
+{
+    (void)state;
+    world w = make_sides(0, 1000, 1, 1);
+    make_calls(&w, 1000);
+    assert_int_equal(w.hosts + w.others + w.came, 0);
 }
 
 int main(void)
@@ -205,6 +261,10 @@ int main(void)
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
         cmocka_unit_test(a_comparison_tells_its_times),
+        cmocka_unit_test(a_host_left_out_has_no_time),
+        cmocka_unit_test(the_fastest_of_three_serves),
+        cmocka_unit_test(the_other_is_compared_without_the_host),
+        cmocka_unit_test(nobody_to_compare_with_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

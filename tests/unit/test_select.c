@@ -315,6 +315,53 @@ static void every_rank_chooses_the_same(void **state)
     sk_select_free(s);
 }
 
+static void is_other(sk_select *s, sk_call c, const char *first, const char *other)
+{
+    sk_choice choice;
+    sk_select_choose(s, &c, &choice);
+    assert_string_equal(choice.algo->name, first);
+    const sk_algo *a = sk_select_other(s, &c);
+    assert_string_equal(a ? a->name : "none", other);
+    c.other = true;
+    sk_select_choose(s, &c, &choice);
+    assert_string_equal(choice.algo->name, a ? other : first);
+}
+
+/* What is tried beside the choice: near its cutoff, of the same kind, and nothing where the user chooses. */
+static void the_other_algorithm_is_one_that_nearly_holds(void **state)
+{
+    (void)state;
+    char err[256];
+    sk_machine *m = NULL;
+    assert_int_equal(sk_machine_parse("node:1 core:4", 4, &m, err, sizeof err), SK_OK);
+    assert_int_equal(sk_copy_prices_parse("in:0.1ns out:0.1ns copy:0.02ns read:0.1ns reread:0.03ns "
+                                          "call:3us",
+                                          &m->copy, err, sizeof err),
+                     SK_OK);
+    sk_select *s = with("");
+    sk_call c = call(SK_BCAST, 4, 16 << 10);
+    c.machine = m;
+    c.slot_bytes = 512 << 10;
+    c.direct = true;
+    is_other(s, c, "shm", "single-copy");
+    c.recv.count = 1 << 20;
+    is_other(s, c, "single-copy", "shm");
+    c.recv.count = 8; /* nobody reads eight bytes in place */
+    is_other(s, c, "shm", "none");
+    sk_select_free(s);
+    s = with("SKEIN_SINGLE_COPY=1"); /* but if a setting says so it is worth a try to do better */
+    is_other(s, c, "single-copy", "shm");
+    sk_select_free(s);
+    s = with("SKEIN_BCAST=shm");
+    is_other(s, c, "shm", "none");
+    sk_select_free(s);
+    sk_machine_free(m);
+    s = with("");
+    is_other(s, call(SK_ALLREDUCE, 8, 8), "doubling", "none");
+    is_other(s, call(SK_ALLREDUCE, 8, 8 << 10), "rabenseifner", "doubling");
+    sk_select_free(s);
+}
+
 /* 4 ranks on 2 nodes. Halving sends two messages of five blocks, direct ten of one. */
 static void neighbours_take_the_cheapest_pattern(void **state)
 {
@@ -370,6 +417,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(plans_of_different_calls_are_different),
         cmocka_unit_test(every_rank_chooses_the_same),
+        cmocka_unit_test(the_other_algorithm_is_one_that_nearly_holds),
         cmocka_unit_test(neighbours_take_the_cheapest_pattern),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,24 @@ static void drop(struct sk_call_entry *p)
     free(p);
 }
 
+static void forget(struct sk_call_cache *r, struct sk_call_entry **at)
+{
+    for (int form = 0; *at && form < SK_PERSISTENT; form++)
+        if (r->last[form][(*at)->args.coll] == *at)
+            r->last[form][(*at)->args.coll] = NULL;
+    drop(*at);
+    *at = NULL;
+}
+
+void sk_call_cache_decided(const sk_comm *c, const sk_guarded *g)
+{
+    for (int i = 0; c->cache && i < ENTRIES; i++) {
+        const struct sk_call_entry *p = c->cache->at[i];
+        if (p && p->descriptor.guarded == g && p->descriptor.side != g->guard.best)
+            forget(c->cache, &c->cache->at[i]);
+    }
+}
+
 static void free_cache(struct sk_call_cache *r)
 {
     for (int i = 0; r && i < ENTRIES; i++)
@@ -60,7 +78,7 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
         return NULL;
     const sk_descriptor *x = &p->descriptor;
     if (a->form == SK_BLOCKING
-            ? x->one_epoch || (x->guarded && x->guarded->guard.phase == SK_GUARD_HOST)
+            ? x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard))
             : x->one_epoch && a->form == SK_NONBLOCKING)
         r->last[a->form][a->coll] = p;
     return &p->descriptor;
@@ -116,10 +134,7 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     p->args = *a;
     p->distance = (uintptr_t)call->distance;
     p->buffers = sk_call_buffers(a, p->distance);
-    for (int form = 0; *at && form < SK_PERSISTENT; form++)
-        if (c->cache->last[form][(*at)->args.coll] == *at)
-            c->cache->last[form][(*at)->args.coll] = NULL;
-    drop(*at);
+    forget(c->cache, at);
     *at = p;
     return &p->descriptor;
 }

@@ -15,7 +15,8 @@ typedef struct sk_descriptor {
         bytes; /* parts of the communicator's scratch, and all of it; may be 0 */
     const struct sk_sched_view *sched;
     sk_report_counter *counter; /* of the report */
-    sk_guarded *guarded;        /* NULL: its calls are not compared with the host's */
+    sk_guarded *guarded;        /* NULL: its calls are not compared with others */
+    sk_guard_side side;         /* of the plan: Skein's or its other one */
     bool one_epoch;             /* sk_one_epoch_fits */
     sk_mpi_wire wire;
 } sk_descriptor;

@@ -139,36 +139,30 @@ __attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c
     return true;
 }
 
-/* A planned blocking call, which the host serves if it is faster. */
-static bool run_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, double since, int *rc)
+/* A planned blocking call, as the guard says. `error` was found before; the other ranks must not wait because
+ * of it, so the call runs all the same and ends with it. False: it is left to the host. */
+static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, double since,
+                int error, int *rc)
 {
-    sk_guard_verdict v = {0};
-    if (!sk_guarded_quiet(x->guarded))
-        v = sk_guarded_ask(x->guarded, c, x->plan->size);
-    if (v.host) {
+    if (v.timed)
+        sk_guarded_begin(x->guarded);
+    if (v.side == SK_GUARD_HOST) {
         a->timed = v.timed ? x->guarded : NULL;
         return pass_to_host(a, c, SK_HOST_FASTER);
     }
     *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
     if (v.timed)
         sk_guarded_over(x->guarded);
+    if (*rc == MPI_SUCCESS && error != MPI_SUCCESS)
+        *rc = sk_raise(c, error);
     return true;
 }
 
-/* The call is planned: run it, or start it if it outlives its call. `error` was found before; the
- * other ranks must not wait because of it, so the call runs all the same and ends with it. False: it is
- * left to the host. */
-static bool run_or_start(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
-                         double since, int error, int *rc)
+/* A planned call that outlives its call: start it. The rest as above. */
+static bool start_or_pass(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
+                          int error, int *rc)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
-    if (a->form == SK_BLOCKING) {
-        if (!run_or_pass(a, c, x, since, rc))
-            return false;
-        if (*rc == MPI_SUCCESS && error != MPI_SUCCESS)
-            *rc = sk_raise(c, error);
-        return true;
-    }
     sk_op *op = NULL;
     if (a->form == SK_NONBLOCKING && x->sched->straight && !x->bytes && !a->staging &&
         error == MPI_SUCCESS)
@@ -194,8 +188,20 @@ static bool goes_to_host(const sk_args *a, const sk_comm *c)
            a->form == SK_BLOCKING && !c->had_nonblocking;
 }
 
-/* Plan a call that is not in the cache, and run or start it. */
-static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double since, int *rc)
+/* Who serves the call. Descriptors that are planned otherwise are gone after that. */
+static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
+{
+    if (!g)
+        return (sk_guard_verdict){.side = SK_GUARD_SKEIN};
+    sk_guard_verdict v = sk_guarded_ask(g, c, a, bytes);
+    if (v.decided && v.side != SK_GUARD_HOST)
+        sk_call_cache_decided(c, g);
+    return v;
+}
+
+/* Plan a call and run or start it. `asked`: what the guard says, if it was asked. */
+static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
+                         const sk_guard_verdict *asked, double since, int *rc)
 {
     sk_mpi_call call;
     sk_plan *plan = NULL;
@@ -203,6 +209,9 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double si
         return to_host(a, c, SK_HOST_ARGS);
     if (sk_coll_neighbor(a->coll))
         sk_topo_record_sizes(c->topo, &call.call);
+    sk_guarded *g = sk_guarded_find(c, a, &call.call);
+    sk_guard_verdict v = asked ? *asked : ask(g, c, a, sk_call_size(&call.call));
+    call.call.other = v.side == SK_GUARD_OTHER;
     sk_status st = sk_comm_plan(c, &call.call, &plan);
     if (st != SK_OK) {
         skip_tag(c, a->form);
@@ -217,14 +226,39 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request, double si
         sk_descriptor made, *x = sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
-        x->guarded = sk_guarded_find(c, a, &call.call);
+        x->guarded = g;
+        x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
         if (host_is_as_good(a, c, plan))
             to_host(a, c, SK_HOST_SAME);
         else
-            served = run_or_start(a, c, x, request, since, error, rc);
+            served = a->form == SK_BLOCKING ? run(a, c, x, v, since, error, rc)
+                                            : start_or_pass(a, c, x, request, error, rc);
     }
     sk_plan_release(plan);
     return served;
+}
+
+/* A blocking call just like an earlier one, and something is to be compared. */
+__attribute__((noinline)) static bool compare_again(sk_args *a, sk_comm *c, sk_descriptor *x,
+                                                    double since, int *rc)
+{
+    sk_guard_side side = x->side;
+    sk_guard_verdict v = ask(x->guarded, c, a, x->plan->size);
+    if (v.side == side || v.side == SK_GUARD_HOST)
+        return run(a, c, x, v, since, MPI_SUCCESS, rc);
+    return plan_and_run(a, c, NULL, &v, since, rc);
+}
+
+/* A call just like an earlier one. False: it is left to the host. */
+static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request, double since,
+                      int *rc)
+{
+    if (a->form != SK_BLOCKING)
+        return start_or_pass(a, c, x, request, MPI_SUCCESS, rc);
+    if (!sk_guarded_quiet(x->guarded))
+        return compare_again(a, c, x, since, rc);
+    *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+    return true;
 }
 
 /* The second part of the long way: Skein serves the call unless the arguments or the plan say
@@ -248,10 +282,10 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
     }
     sk_descriptor *x = sk_call_cache_find(a, c);
     if (!x)
-        return plan_and_run(a, c, request, since, rc);
+        return plan_and_run(a, c, request, NULL, since, rc);
     if (host_is_as_good(a, c, x->plan))
         return to_host(a, c, SK_HOST_SAME);
-    return run_or_start(a, c, x, request, since, MPI_SUCCESS, rc);
+    return run_again(a, c, x, request, since, rc);
 }
 
 /* A call on a communicator that Skein does not serve yet. SK_NHOST_REASONS: from now on it does; else why
@@ -340,11 +374,8 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
     } else if (a->form != SK_PERSISTENT) {
         double since = now();
         sk_descriptor *x = cached_call(a, c);
-        if (x) {
-            if (a->form != SK_BLOCKING)
-                return run_or_start(a, c, x, request, since, MPI_SUCCESS, rc);
-            return run_or_pass(a, c, x, since, rc);
-        }
+        if (x)
+            return run_again(a, c, x, request, since, rc);
     }
     return dispatch_new(a, c, request, rc);
 }

@@ -1,9 +1,11 @@
 #include "mpi/dispatch/guarded.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "mpi/dispatch/worth.h"
+#include "mpi/state/topo.h"
 #include "mpi/state/world.h"
 
 static bool bits_may_change(const sk_args *a)
@@ -46,11 +48,38 @@ static void free_cells(sk_guarded *first)
     }
 }
 
+/* Does the host serve neighbourhood collectives of these ranks well? */
+static bool neighbors_can_be_tried(const sk_args *a, const sk_comm *c)
+{
+    return !c->topo->has_isolated && sk_topo_host_allowed(c->topo, a->coll);
+}
+
+/* Who may serve such calls? 0: nobody is compared. Algorithms of one node combine in the same order, so they may
+ * serve reductions that round. */
+static unsigned sides_of(sk_comm *c, const sk_args *a)
+{
+    sk_mpi_call read;
+    if (!sk_args_read(a, c, &read))
+        return 0;
+    const sk_call *call = &read.call;
+    sk_choice choice;
+    sk_select_choose(sk_proc.select, call, &choice);
+    if (!choice.algo || (call->neighborhood && strcmp(choice.algo->name, "direct") == 0))
+        return 0;
+    const sk_algo *other = sk_select_other(sk_proc.select, call);
+    bool rounds = bits_may_change(a);
+    unsigned sides = 1U << SK_GUARD_SKEIN;
+    if (!rounds && (!call->neighborhood || neighbors_can_be_tried(a, c)))
+        sides |= 1U << SK_GUARD_HOST;
+    if (other && (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
+        sides |= 1U << SK_GUARD_OTHER;
+    return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
+}
+
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
     if (sk_proc.guard_after < 0 || a->form != SK_BLOCKING || c->nranks < 2 || c->devices ||
-        sk_coll_neighbor(a->coll) || sk_select_forced(sk_proc.select, a->coll) ||
-        bits_may_change(a) || !host_can_be_tried())
+        sk_select_forced(sk_proc.select, a->coll) || !host_can_be_tried())
         return NULL;
     int class = size_class_of(call);
     sk_guarded *g = c->guarded;
@@ -76,10 +105,10 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void largest(void *of, int64_t values[2])
+static void largest(void *of, int64_t values[SK_GUARD_SIDES])
 {
     sk_comm *c = of;
-    if (!sk_comm_largest(c, values, 2))
+    if (!sk_comm_largest(c, values, SK_GUARD_SIDES))
         sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
 }
 
@@ -87,20 +116,25 @@ static void largest(void *of, int64_t values[2])
 static void report_comparison(const sk_guarded *g, const sk_comm *c, int64_t bytes, bool host)
 {
     sk_guard_times t = sk_guard_last_times(&g->guard);
-    if (c->rank == 0)
+    if (c->rank == 0 && t.host)
         sk_report_comparison(
             sk_proc.report, g->coll, bytes,
             &(sk_report_outcome){.host_won = host, .skein_ns = t.skein, .host_ns = t.host});
 }
 
-sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, int64_t bytes)
+sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
+    if (!g->guard.sides && g->guard.quiet <= 0)
+        sk_guard_compare(&g->guard, sides_of(c, a));
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, c);
-    if (v.compared)
-        report_comparison(g, c, bytes, v.host);
-    if (v.timed)
-        g->since = now();
+    if (v.decided)
+        report_comparison(g, c, bytes, v.side == SK_GUARD_HOST);
     return v;
+}
+
+void sk_guarded_begin(sk_guarded *g)
+{
+    g->since = now();
 }
 
 void sk_guarded_over(sk_guarded *g)

@@ -1,4 +1,5 @@
-/* guarded.h: blocking calls that are compared with the host's own (select/guard.h): the cells of a communicator.
+/* guarded.h: blocking calls that are served by turns by Skein, the host and Skein's other algorithm, and compared
+ * (select/guard.h): the cells of a communicator.
  *
  * A call that the host serves costs what it would cost without Skein. Nothing is tried where the bits of a
  * result could change: reductions that may round. SKEIN_GUARD=off switches it off. */
@@ -19,9 +20,11 @@ typedef struct sk_guarded {
 /* The cell of a call; NULL: it is not compared. The same answer on all ranks. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
-/* sk_guard_ask. A timed call begins now; tell when it is over. `bytes` is the size of the call in the report,
- * which learns of a comparison that has ended. */
-sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, int64_t bytes);
+/* sk_guard_ask. `bytes` is the size of the call in the report, which learns of a comparison that has ended. */
+sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes);
+
+/* A timed call begins and is over. */
+void sk_guarded_begin(sk_guarded *g);
 void sk_guarded_over(sk_guarded *g);
 
 /* sk_guard_quiet; without a cell always true. */
