@@ -2,7 +2,8 @@
 # deps.sh: see to it that what building and testing need is installed. Quick when it is.
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
-libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3"
+libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3
+iproute2 util-linux procps"
 # LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; LLVM's Fortran compiler,
 # whose package has its version in its name.
 [ -z "${LONG:-}" ] ||

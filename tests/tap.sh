@@ -53,7 +53,7 @@ finish() {
     exit
 }
 
-patience() { echo $(($1 * 5)); }
+patience() { echo $(($1 * ${PATIENCE:-5})); }
 
 # launch_of FLAVOUR RANKS: the command that starts a job, as words.
 launch_of() {

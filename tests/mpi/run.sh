@@ -3,7 +3,8 @@
 # Runs the programs with the library preloaded into the ranks. A run is a test; one that fails says why,
 # and how to replay it. HOST=1 runs them without the library: the tests test themselves. SEED=n fixes
 # the random cases. FIRST=libs preloads others before it. FLAVOURS names the MPIs to test, LAUNCH_EXTRA
-# more words for mpirun.openmpi. A sanitizer's build has groups of its own: sanitized, leaks.
+# more words for mpirun.openmpi. A sanitizer's build has groups of its own: sanitized, leaks. The group hosts
+# is for the ranks of a cluster, see tests/cluster.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,13 +38,13 @@ launcher() {
     if [ "$fl" = openmpi ]; then
         launch="mpirun.openmpi -n $ranks"
         [ "$(id -u)" = 0 ] && launch="$launch --allow-run-as-root"
-        launch="$launch --oversubscribe ${LAUNCH_EXTRA:-}"
+        launch="$launch --oversubscribe ${LAUNCH_EXTRA:-} -x SKEIN_PMPI"
         for v in "$@"; do launch="$launch -x '$v'"; done
         [ -n "$preload" ] && launch="$launch -x LD_PRELOAD=$preload"
     else
         launch="mpiexec.mpich -n $ranks"
         for v in "$@"; do launch="$launch -genv ${v%%=*} '${v#*=}'"; done
-        [ "$ranks" -gt "$cores" ] && preload=${preload:+$preload:}$programs/libyield.so
+        [ "$ranks" -gt "$cores" ] || [ -n "${CLUSTER_HOSTS:-}" ] && preload=${preload:+$preload:}$programs/libyield.so
         [ -n "$preload" ] && launch="$launch -genv LD_PRELOAD $preload"
     fi
     return 0
@@ -225,6 +226,12 @@ methods() { # flavour
     run 60 "$1" 9 $common SKEIN_FRIENDS=3 SKEIN_GRAPH_MEM=0 SKEIN_WINDOW=2 -- neighbors "$seed" 2
 }
 
+# What a command for the shell says here, or on all hosts of a cluster.
+on_hosts() {
+    if [ -z "${CLUSTER_HOSTS:-}" ]; then sh -c "$1"; fi
+    for i in $(seq "${CLUSTER_HOSTS:-0}"); do $CLUSTER_RSH "h$i" "$1"; done
+}
+
 # A rank is killed in the middle of a collective: the job ends, and no shared memory is left behind.
 killed() { # flavour ranks [NAME=VALUE...]
     flavour=$1
@@ -232,8 +239,8 @@ killed() { # flavour ranks [NAME=VALUE...]
     name="$* killed"
     eval "timeout -k 5 $(patience 40) $launch $programs/killed-$flavour $seed" >"$log" 2>&1 </dev/null
     rc=$?
-    left=$(grep -l "$programs/[k]illed-$flavour" /proc/[0-9]*/cmdline 2>/dev/null | head -3)
-    after=$(ls /dev/shm 2>/dev/null | grep -i skein)
+    left=$(on_hosts "grep -l '$programs/[k]illed-$flavour' /proc/[0-9]*/cmdline 2>/dev/null" | head -3)
+    after=$(on_hosts 'ls /dev/shm 2>/dev/null | grep -i skein')
     if [ $rc = 0 ] || [ $rc = 124 ]; then
         fail "$name" "exit $rc, a job that lost a rank must end, and not well"
     elif grep -aq 'hangs in' "$log"; then
@@ -408,6 +415,21 @@ flavour_tests() { # flavour
         killed $f 2 SKEIN_FIND=0
         killed $f 5 SKEIN_FIND=0
         killed $f 5 SKEIN_FIND=0 SKEIN_WAIT=sleep
+    fi
+    if wanted hosts; then # SKEIN_FIND: MPICH's own nonblocking reduce is wrong on uneven hosts
+        n=$CLUSTER_RANKS much=${LONG:+10}
+        run 100 $f $n SKEIN_FIND=0 -- random "$seed" $((40 * ${much:-1}))
+        run 100 $f $n SKEIN_FIND=3 SKEIN_GUARD_AFTER=1 -- neighbors "$seed" $((2 * ${much:-1}))
+        run 60 $f $n SKEIN_FIND=0 -- forms
+        run 60 $f $n SKEIN_FIND=0 -- progress
+        run 250 $f $n SKEIN_FIND=0 -- threads "$seed" $((4 * ${much:-1}))
+        killed $f $n SKEIN_FIND=0
+        if [ -n "$much" ]; then
+            run 200 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 300
+            run 100 $f $n SKEIN_FIND=0 SKEIN_SHM=0 -- random "$seed" 200
+            run 100 $f $n SKEIN_FIND=0 SKEIN_RENAME=on -- random "$seed" 200
+            for k in 1 2 3; do killed $f $n SKEIN_FIND=0 SKEIN_WAIT=sleep; done
+        fi
     fi
     wanted algorithms && algorithms $f
     wanted machines && machines $f
