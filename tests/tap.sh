@@ -4,7 +4,7 @@
 #   finish                                   the last line: prints the plan, ends with the status
 # $tmp is a folder for the script, removed at its end. A script that ends without `finish` fails.
 # `patience` turns the seconds that a run takes at most on a free machine into a limit that holds on a
-# loaded one too: nothing here asserts a time, limits only end what hangs.
+# loaded one too (PATIENCE times as long): nothing here asserts a time, limits only end what hangs.
 tap_count=0 tap_failed=0 tap_done=
 tmp=$(mktemp -d) && [ -n "$tmp" ] || exit 2
 trap 'rm -rf "$tmp"; [ -n "$tap_done" ] || echo "Bail out! the script ended early"' EXIT
