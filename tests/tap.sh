@@ -7,6 +7,7 @@
 # loaded one too (PATIENCE times as long): nothing here asserts a time, limits only end what hangs.
 tap_count=0 tap_failed=0 tap_done=
 tmp=$(mktemp -d) && [ -n "$tmp" ] || exit 2
+export XDG_CONFIG_HOME="$tmp" # no tuning file of the user
 trap 'rm -rf "$tmp"; [ -n "$tap_done" ] || echo "Bail out! the script ended early"' EXIT
 
 # In a name, # would begin a directive.

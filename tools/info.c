@@ -13,6 +13,7 @@
 #include "run/provider.h"
 #include "select/select.h"
 #include "skein.h"
+#include "tuned.h"
 
 static const char *const coll_vars[] = {
 #define COLL(ID, name, bytes) "SKEIN_" #ID,
@@ -67,6 +68,26 @@ static void print_prices(const sk_select *sel)
     printf("copies between two ranks of a node\n    %s\n",
            known ? sk_copy_prices_text(&p, text, sizeof text)
                  : "could not be measured: no process may read another's memory");
+}
+
+static void print_tuning(const sk_select *sel)
+{
+    sk_tool_tuning t;
+    const char *name;
+    int n = 0;
+    sk_tool_tuning_read(sel, &t);
+    printf("tuning file\n    %-8s %s\n", "file",
+           *t.err    ? t.err
+           : *t.path ? t.path
+                     : "none: `skein tune` measures and writes one");
+    printf("    %-8s %s\n", "here", t.here + 2);
+    for (int i = 0; t.tuning && (name = sk_tuning_machine(t.tuning, i)); i++) {
+        const char *rest = strchr(name, ';');
+        sk_tuning_times(t.tuning, i, &n);
+        printf("  %c %-8s %s: %d times\n", rest && strcmp(rest, t.here) == 0 ? '*' : ' ', "for",
+               name, n);
+    }
+    sk_tuning_free(t.tuning);
 }
 
 static void print_libraries(void)
@@ -211,7 +232,8 @@ static bool take(void *ctx, int key, const char *value);
 static const sk_cli cli = {
     .command = "skein info",
     .about = "List the version, the collectives with their algorithms, the settings with their "
-             "values, what copies cost here, the libraries found, the MPIs that they serve, the "
+             "values, what copies cost here, the tuning file, the libraries found, the MPIs that "
+             "they serve, the "
              "matching engines, and "
              "whether the MPIs can use "
              "Skein's libfabric provider.",
@@ -246,6 +268,8 @@ static int print_all(void)
     print_settings(sel);
     printf("\n");
     print_prices(sel);
+    printf("\n");
+    print_tuning(sel);
     printf("\n");
     print_libraries();
     printf("\n");

@@ -98,6 +98,13 @@ static inline bool sk_coll_neighbor(sk_coll coll)
     return coll >= SK_NEIGHBOR_ALLGATHER && coll <= SK_NEIGHBOR_ALLTOALLW;
 }
 
+/* All ranks know sk_call_bytes of its calls. */
+static inline bool sk_coll_sized(sk_coll coll)
+{
+    return coll != SK_SCATTERV && coll != SK_GATHERV && coll != SK_ALLTOALLV &&
+           coll != SK_ALLTOALLW;
+}
+
 /* Blocks of any lengths: counts, or types, in arrays. */
 static inline bool sk_coll_irregular(sk_coll coll)
 {

@@ -17,6 +17,7 @@ typedef struct sk_neighborhood {
     int64_t combine_limit;                  /* v and w forms: longer blocks are not combined */
     int window;                             /* most transfers of a rank under way; 0: no limit */
     int parallel;    /* most edges from one rank to another, at least 1; 0: not known */
+    int most;        /* neighbours of the busiest rank, one way; 0: not known */
     bool some_idle;  /* some rank has no neighbours: it does not know the size of equal blocks */
     int64_t version; /* counts changes of all these */
 } sk_neighborhood;

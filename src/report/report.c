@@ -34,6 +34,7 @@ static const char *const reason_text[SK_NHOST_REASONS] = {
     [SK_HOST_FORTRAN] = "its Fortran library uses the request",
     [SK_HOST_MEMORY] = "no shared memory is left",
     [SK_HOST_FASTER] = "faster here, or tried",
+    [SK_HOST_TUNED] = "faster by the tuning file, or tried",
 };
 
 /* Cells: calls and nanoseconds of every (algorithm, class) and every (collective, reason, class),

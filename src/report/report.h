@@ -24,6 +24,7 @@ typedef enum sk_host_reason { /* why the host MPI served a call */
                               SK_HOST_FORTRAN,
                               SK_HOST_MEMORY,
                               SK_HOST_FASTER,
+                              SK_HOST_TUNED,
                               SK_NHOST_REASONS
 } sk_host_reason;
 

@@ -22,6 +22,15 @@ sk_guard sk_guard_new(int64_t first)
     return (sk_guard){.phase = SK_GUARD_DECIDED, .quiet = first};
 }
 
+sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns)
+{
+    sk_guard g = {.phase = SK_GUARD_DECIDED, .best = SK_GUARD_HOST, .side = SK_GUARD_HOST};
+    g.sides = bit(SK_GUARD_SKEIN) | bit(SK_GUARD_HOST);
+    g.left = calls;
+    g.ns[SK_GUARD_HOST] = host_ns > 0 ? host_ns : 1;
+    return g;
+}
+
 void sk_guard_compare(sk_guard *g, unsigned sides)
 {
     g->sides = sides | bit(SK_GUARD_SKEIN);

@@ -195,8 +195,10 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
     p->algo_index = p->algo ? sk_algo_index(p->algo) : -1;
     p->bytes = sk_call_bytes(c);
     p->size = sk_call_size(c);
-    p->plain = c->neighborhood && p->algo && strcmp(p->algo->name, "direct") == 0 &&
-               p->algo != sk_select_forced(sel, c->coll);
+    p->host = choice.host;
+    p->plain = c->neighborhood && p->algo &&
+               (p->host || (strcmp(p->algo->name, "direct") == 0 && choice.us <= 0 &&
+                            p->algo != sk_select_forced(sel, c->coll)));
     memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);
     sk_status st = p->algo ? build(ps, sel, c, p) : SK_OK;

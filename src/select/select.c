@@ -24,6 +24,8 @@ struct sk_select {
     sk_copy_prices prices; /* that the user gives; 0: none */
     bool off[SK_NCOLLS];
     const sk_algo *forced[SK_NCOLLS];
+    sk_tuning *tuning; /* may be NULL */
+    int machine;       /* of it */
 };
 
 static sk_status bad_algo(sk_coll coll, const char *name, char *err, size_t size)
@@ -94,8 +96,10 @@ out:
 
 void sk_select_free(sk_select *s)
 {
-    if (s)
+    if (s) {
         sk_settings_free(s->settings);
+        sk_tuning_free(s->tuning);
+    }
     free(s);
 }
 
@@ -259,7 +263,96 @@ static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason 
         snprintf(out->why, sizeof out->why, "%s%sno pattern made is cheaper", r->refused, sep);
 }
 
-/* Forced, by rules, by price, or any. */
+/* ---- by measured times ---- */
+
+void sk_select_tune(sk_select *s, sk_tuning *t, int machine)
+{
+    sk_tuning_free(s->tuning);
+    s->tuning = t;
+    s->machine = machine;
+    int n;
+    sk_tuning_times(t, machine, &n); /* in order from now on: threads only read it */
+}
+
+/* Has the user set a bound that a rule of the collective names? Then the rules decide. */
+static bool bounds_given(const sk_settings *set, sk_coll coll)
+{
+    for (const sk_algo *const *a = sk_algos(); *a; a++)
+        for (int i = 0; (*a)->coll == coll && i < SK_RULES_MAX; i++) {
+            const sk_rule *r = &(*a)->rule[i];
+            const sk_setting bound[] = {r->from, r->below, r->otherwise, r->ranks};
+            for (size_t k = 0; k < sizeof bound / sizeof *bound; k++)
+                if (bound[k] && sk_settings_given(set, bound[k]))
+                    return true;
+        }
+    return false;
+}
+
+bool sk_select_tuned(const sk_select *s, sk_coll coll)
+{
+    if (!s->tuning || s->forced[coll] || bounds_given(s->settings, coll))
+        return false;
+    if (sk_coll_reduces(coll) && sk_settings_bool(s->settings, SK_SET_REPRODUCIBLE))
+        return false; /* another file would make other bits */
+    return sk_tuning_has(s->tuning, s->machine, coll);
+}
+
+/* What was measured of such calls. False: sizes or neighbours are not known to all ranks. */
+static bool tuned_call(const sk_call *c, sk_tuned *out)
+{
+    const sk_neighborhood *n = sk_neighborhood_of(c);
+    const sk_machine *m = n ? n->machine : c->machine;
+    if (c->sub || !m || !sk_coll_sized(c->coll) || (n && (n->some_idle || n->most < 1)))
+        return false;
+    *out = (sk_tuned){.coll = c->coll,
+                      .ranks = c->nranks,
+                      .nodes = m->nnodes,
+                      .neighbours = n ? n->most : 0,
+                      .bytes = sk_call_bytes(c)};
+    return true;
+}
+
+typedef struct tuned_case {
+    const sk_select *select;
+    const sk_call *call; /* NULL: any will do */
+} tuned_case;
+
+static bool able(const void *ctx, const sk_algo *a)
+{
+    const tuned_case *k = ctx;
+    return !k->call || !refusal(k->select, a, k->call);
+}
+
+const sk_algo *sk_select_tuned_method(const sk_select *s, const sk_tuned *call)
+{
+    sk_advice advice;
+    tuned_case k = {.select = s};
+    return sk_select_tuned(s, call->coll) &&
+                   sk_tuning_advise(s->tuning, s->machine, call, able, &k, &advice)
+               ? advice.algo
+               : NULL;
+}
+
+static bool choose_tuned(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    sk_tuned call;
+    sk_advice x;
+    tuned_case k = {s, c};
+    char host[48] = "";
+    if (!sk_select_tuned(s, c->coll) || !tuned_call(c, &call) ||
+        !sk_tuning_advise(s->tuning, s->machine, &call, able, &k, &x))
+        return false;
+    out->algo = x.algo;
+    out->host = x.host;
+    out->us = x.us;
+    if (x.host_us > 0)
+        snprintf(host, sizeof host, ", the host %.4g us", x.host_us);
+    snprintf(out->why, sizeof out->why, "tuning file: %s %.4g us%s%s", x.algo->name, x.us, host,
+             x.measured ? "" : ", interpolated");
+    return true;
+}
+
+/* Forced, by measured times, by rules, by price, or any. */
 static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
 {
     choice_reason r = {0};
@@ -273,7 +366,7 @@ static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
     }
     if (forced)
         snprintf(r.refused, sizeof r.refused, "forced %s %s", forced->name, no);
-    if (choose_by_rules(s, c, &r, out))
+    if (choose_tuned(s, c, out) || choose_by_rules(s, c, &r, out))
         return;
     if (sk_coll_neighbor(c->coll))
         choose_by_price(s, c, &r, out);
@@ -321,6 +414,8 @@ static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
         return;
     snprintf(out->why, sizeof out->why, "faster here than %s, which was tried", out->algo->name);
     out->algo = other;
+    out->host = false;
+    out->us = 0;
 }
 
 const sk_chooser *sk_select_chooser(const sk_select *s)

@@ -5,8 +5,9 @@
 #include "base/settings.h"
 #include "coll/algo.h"
 #include "neighbor/cost/model.h"
+#include "select/tuning.h"
 
-typedef struct sk_select sk_select; /* immutable once made */
+typedef struct sk_select sk_select; /* immutable once made, and tuned */
 
 /* Settings and the collectives' variables (SKEIN_ALLREDUCE=auto|off|<algorithm>), checked against
  * the table. Errors as sk_settings_new. */
@@ -19,6 +20,16 @@ const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL */
 /* Replace the prices of copies that the user gives (SKEIN_COPY). */
 void sk_select_prices(const sk_select *s, sk_copy_prices *p);
 
+/* From now on calls are chosen by the measured times of one of its machines, where there are any: before the rules,
+ * but after what the user sets for the collective. `t` belongs to the selection then. */
+void sk_select_tune(sk_select *s, sk_tuning *t, int machine);
+
+/* Is the collective tuned? */
+bool sk_select_tuned(const sk_select *s, sk_coll coll);
+
+/* The algorithm that the times advise for a neighbourhood that has no plan yet; NULL: none. */
+const sk_algo *sk_select_tuned_method(const sk_select *s, const sk_tuned *call);
+
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
 bool sk_select_enabled(const sk_select *s, sk_coll coll);
 
@@ -30,6 +41,8 @@ const sk_chooser *sk_select_chooser(const sk_select *s);
 
 typedef struct sk_choice {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
+    bool host;           /* it serves the call if it is a blocking one, because it is faster; */
+    double us;           /* the algorithm takes so long */
     char why[160];
 } sk_choice;
 /* As if the one chosen could not: an algorithm of the same kind, on one node or between ranks, whose rule holds

@@ -260,4 +260,22 @@ if DESTDIR=$tmp/stage meson install -C "$build" --no-rebuild >"$tmp/log" 2>&1; t
 else
     fail install "$(tail -n 1 "$tmp/log")"
 fi
+# The tuning file.
+printf 'skein-tuning 1\nmachine *\nprice net.latency 7 us\n%s\n%s\n%s\n' 'allreduce 4 1 - 1024 ring 5 1' \
+    'allreduce 4 1 - 4096 ring 50 1' 'allreduce 4 1 - 4096 host 5 1' >"$tmp/tuning"
+tuned() { env SKEIN_TUNING="$tmp/tuning" "$skein" "$@"; }
+expect explain_uses_the_tuning_file 0 '^chosen   ring:' tuned explain allreduce --ranks 4 --bytes 1K
+expect explain_says_what_was_measured 0 '^because  tuning file: ring 5 us$' tuned explain allreduce --ranks 4 --bytes 1K
+expect explain_leaves_it_to_the_host 0 '^chosen   the host MPI for blocking calls, for others ring' \
+    tuned explain allreduce --ranks 4 --bytes 4K
+expect explain_takes_the_prices_of_the_file 0 '^net.latency +7000 ns' \
+    tuned explain allreduce --ranks 4 --bytes 1K --show-prices
+expect info_shows_the_tuning_file 0 '^    file +/.*/tuning$' tuned info
+expect info_shows_its_machines 0 '^    for +\*: 3 times$' tuned info
+expect info_says_how_to_get_one 0 '^    file +none: `skein tune`' env SKEIN_TUNING=off "$skein" info
+echo 'bcast 4' >>"$tmp/tuning"
+expect explain_names_a_wrong_line 0 '/tuning:7: 8 words are wanted.*the tuning file is ignored' \
+    tuned explain allreduce --ranks 4 --bytes 1K
+expect info_names_a_wrong_line 0 '/tuning:7: 8 words are wanted' tuned info
+
 finish

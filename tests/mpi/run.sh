@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [GROUP...]}" && pwd) || exit 2
 shift
 . "$here/../tap.sh"
-only=${*:-progress forms errors lives unlike bits cache guard threads random algorithms machines topology neighbors methods killed instructions}
+only=${*:-progress forms errors lives unlike bits cache guard tuning threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
@@ -175,6 +175,92 @@ algorithms() { # flavour
     rm -f "$log.algos" "$log.forced"
 }
 
+# tuned KIND RANKS...: a tuning file for all machines in $tmp/tuning. Times are random, so that any algorithm, or
+# the host, is the fastest somewhere. host, skein: that side is the fastest everywhere.
+tuned() {
+    kind=$1
+    shift
+    awk -v kind="$kind" -v seed="$seed" -v ranks="$*" '
+        function line(nodes, near, bytes, algo, us) {
+            printf "%s %d %d %s %d %s %.3f %d\n", coll, p, nodes, near, bytes, algo, us, 1 + rand() * 9
+        }
+        function lines(algo, times) {
+            for (i in counts)
+                for (bytes = 8; bytes < 2000000; bytes *= 8)
+                    for (near = 1; near < 16; near *= 2)
+                        if (coll ~ /neighbor/ || near == 1)
+                            line(counts[i], coll ~ /neighbor/ ? near : "-", bytes, algo, times * (1 + rand()))
+        }
+        BEGIN { srand(seed); print "skein-tuning 1\nmachine *"; n = split(ranks, all, " ") }
+        {
+            coll = $1
+            for (k = 1; k <= n; k++) {
+                p = all[k]
+                delete counts
+                counts[1] = 1
+                if (p % 2 == 0 && p > 2) counts[2] = p / 2
+                if (!((coll, p) in seen)) lines("host", kind == "host" ? 1 : kind == "skein" ? 90 : 9)
+                seen[coll, p] = 1
+                lines($2, kind == "random" ? 8 : 9)
+            }
+        }' "$log.algos" >"$tmp/tuning"
+}
+
+# tuning_shows NAME PATTERN: the report, or the messages, of the last run.
+tuning_shows() {
+    if grep -aqE "$2" "$log"; then ok "$1"; else fail "$1" "no line matches '$2' (replay: $cmd)"; fi
+}
+
+# What a tuning file says is done, by all ranks alike: else they hang, or results are wrong.
+tuning() { # flavour
+    list_algorithms "$1" tuning
+    tuned host 2 4
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 tuned
+    tuning_shows "$1 the tuning file has the host serve" '^skein: bcast .* host MPI: faster by the tuning file'
+    tuned skein 2 4
+    sed -i '/ \(shm\|single-copy\|chain\) /d' "$tmp/tuning"
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 none
+    tuning_shows "$1 the tuning file names an algorithm" '^skein: bcast .* (binomial|scatter-doubling|scatter-ring) '
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_BCAST=chain SKEIN_REPORT=1 -- guard "$seed" 40
+    tuning_shows "$1 a setting is stronger than the tuning file" '^skein: bcast .* chain '
+    tuned random 2 4 5 8
+    run 120 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 300 tuned
+    run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 200 tuned
+    run 120 "$1" 4 SKEIN_TUNING=$tmp/tuning -- neighbors "$seed" 6
+    run 120 "$1" 7 SKEIN_TUNING=$tmp/tuning -- neighbors "$seed" 6
+    run 120 "$1" 4 SKEIN_TUNING=$tmp/tuning SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 6
+    run 120 "$1" 3 SKEIN_TUNING=$tmp/tuning -- bits
+    tuned skein 2 4 5 8 # some random calls hang in the host by itself
+    run 120 "$1" 3 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning -- random "$seed" 100
+    run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning -- random "$seed" 100
+    run 120 "$1" 6 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning 'SKEIN_MACHINE=node:* core:2' -- random "$seed" 100
+    # Only rank 0 reads a file.
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || export SKEIN_TUNING=%s\nexec "$@"\n' \
+        "$tmp/none" >"$tmp/others" && chmod +x "$tmp/others"
+    launcher "$1" 3 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning
+    cmd="$launch $tmp/others $programs/random-$1 $seed 60"
+    if eval "timeout $(patience 120) $cmd" >"$log" 2>&1 </dev/null && ! grep -aq 'tuning file' "$log"; then
+        ok "$1 only rank 0 reads the tuning file"
+    else
+        fail "$1 only rank 0 reads the tuning file" "$(head -3 "$log") (replay: $cmd)"
+    fi
+    # A wrong one costs one line.
+    for wrong in empty version number short long; do
+        case $wrong in
+        empty) : >"$tmp/wrong" ;;
+        version) echo 'skein-tuning 7' >"$tmp/wrong" ;;
+        number) printf 'skein-tuning 1\nmachine *\nbcast 2 1 - 8 shm x 1\n' >"$tmp/wrong" ;;
+        short) head -n 99 "$tmp/tuning" | head -c -3 >"$tmp/wrong" ;;
+        long) head -c 100M /dev/zero | tr '\0' '#' >"$tmp/wrong" ;;
+        esac
+        run 60 "$1" 3 SKEIN_TUNING=$tmp/wrong -- guard "$seed" 5
+        lines=$(grep -ac "skein: $tmp/wrong:[0-9]*: .*; .*tuning file is ignored" "$log")
+        [ "$lines" = 1 ] && ok "$1 one message on a tuning file: $wrong" ||
+            fail "$1 one message on a tuning file: $wrong" "$lines messages: $(head -3 "$log")"
+    done
+    rm -f "$log.algos" "$tmp/wrong"
+}
+
 # Those that know the machine, forced for every collective that has them: on one node, and on nodes
 # that are not there, with and without shared memory, also with little of it.
 machines() { # flavour
@@ -331,6 +417,7 @@ flavour_tests() { # flavour
         run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300
         run 100 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 300
     fi
+    if wanted tuning; then tuning $f; fi
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done
         same_bits $f "two runs" 4 SKEIN_FIND=3 -- SKEIN_FIND=3

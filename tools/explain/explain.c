@@ -20,6 +20,7 @@
 #include "pricing.h"
 #include "select/renames.h"
 #include "shm/shm.h"
+#include "tuned.h"
 
 enum {
     MAX_RANKS = 1000000,
@@ -39,6 +40,7 @@ typedef struct explanation {
     const char *bytes_mean; /* what the size of this collective counts */
     const sk_callspec_args *args;
     sk_select *select;
+    sk_tool_tuning tuning;
     sk_machine *machine; /* NULL: not known */
     bool assumed;        /* nobody named a machine: all ranks are on this node */
     sk_renames renames;
@@ -435,21 +437,6 @@ static sk_status print_machine(const explanation *x)
     return st;
 }
 
-/* Up to which sizes the cheapest algorithm is the cheapest. */
-static void print_crossovers(const explanation *x)
-{
-    const sk_price_range *r = &x->cheapest;
-    int64_t size = x->spec.elem_size;
-    if (!r->algo || x->spec.coll == SK_BARRIER)
-        return;
-    printf("  predicted cheapest: %s", r->algo->name);
-    if (r->below)
-        printf(", from about %" PRId64 " bytes on (below: %s)", r->from * size, r->below->name);
-    if (r->above)
-        printf(", up to about %" PRId64 " bytes (above: %s)", r->to * size, r->above->name);
-    printf("%s\n", r->below || r->above ? "" : r->cut ? " near this size" : " at every size");
-}
-
 static sk_status print_all(explanation *x)
 {
     const sk_choice *choice = &x->choice;
@@ -459,10 +446,14 @@ static sk_status print_all(explanation *x)
     if (s->coll != SK_BARRIER)
         printf(", %" PRId64 " bytes (%s), elements of %" PRId64 " bytes%s", s->elems * s->elem_size,
                x->bytes_mean, s->elem_size, s->ordered ? ", order kept" : "");
-    printf("\nchosen   %s%s%s\n", choice->algo ? choice->algo->name : "the host MPI",
-           choice->algo ? ": " : "",
+    printf("\nchosen   %s%s%s%s\n",
+           choice->host ? "the host MPI for blocking calls, for others " : "",
+           choice->algo ? choice->algo->name : "the host MPI", choice->algo ? ": " : "",
            choice->algo && choice->algo->about ? choice->algo->about : "");
     printf("because  %s\n", choice->why);
+    if (choice->us > 0)
+        printf("tuning   %s: %s\n", x->tuning.path,
+               sk_tuning_machine(x->tuning.tuning, x->tuning.machine));
     if (x->assumed)
         printf("machine  all ranks on this node, as `skein run` finds them here; --machine names "
                "another\n");
@@ -482,8 +473,8 @@ static sk_status print_all(explanation *x)
     for (const sk_algo *const *a = sk_algos(); *a && st == SK_OK; a++)
         if ((*a)->coll == s->coll)
             st = print_algo(x, *a);
-    if (st == SK_OK)
-        print_crossovers(x);
+    if (st == SK_OK && s->coll != SK_BARRIER)
+        sk_pricing_print_range(&x->cheapest, s->elem_size);
     if (st == SK_OK && x->print && choice->algo)
         st = print_schedule(x);
     return st;
@@ -524,6 +515,7 @@ static bool read_prices(explanation *x)
     sk_prices p = sk_prices_usual();
     if (x->machine)
         sk_prices_measured(&p, &x->machine->copy);
+    sk_tool_tuning_prices(&x->tuning, cli.command, &p);
     if (x->prices_file && !sk_pricing_load(x->prices_file, &p, err, sizeof err))
         return sk_cli_error(&cli, "%s: %s", x->prices_file, err);
     sk_pricing_init(&x->pricing, x->select, &x->spec, &p);
@@ -551,6 +543,8 @@ static int explain(explanation *x, sk_arena *arena)
 {
     char err[256] = "out of memory";
     sk_status st = sk_select_new(environ, &x->select, err, sizeof err);
+    if (st == SK_OK)
+        sk_tool_tuning_use(x->select, cli.command, &x->tuning);
     if (st == SK_OK && !read_machine(x))
         return SK_CLI_WRONG;
     x->spec.chooser = st == SK_OK ? sk_select_chooser(x->select) : NULL;

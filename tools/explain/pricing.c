@@ -1,6 +1,7 @@
 #include "pricing.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -163,6 +164,19 @@ sk_price_range sk_pricing_range(sk_pricing *x, int64_t elems)
         r.above = reach(x, r.algo, &r.to, largest);
     r.cut = x->built >= MAX_BUILT;
     return r;
+}
+
+void sk_pricing_print_range(const sk_price_range *r, int64_t elem_size)
+{
+    if (!r->algo)
+        return;
+    printf("  predicted cheapest: %s", r->algo->name);
+    if (r->below)
+        printf(", from about %" PRId64 " bytes on (below: %s)", r->from * elem_size,
+               r->below->name);
+    if (r->above)
+        printf(", up to about %" PRId64 " bytes (above: %s)", r->to * elem_size, r->above->name);
+    printf("%s\n", r->below || r->above ? "" : r->cut ? " near this size" : " at every size");
 }
 
 const char *sk_pricing_text(double ns, char *out, size_t size)

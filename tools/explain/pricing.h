@@ -36,6 +36,9 @@ typedef struct sk_price_range {
 } sk_price_range;
 sk_price_range sk_pricing_range(sk_pricing *x, int64_t elems);
 
+/* A line with the range in bytes; nothing if no algorithm has a price. */
+void sk_pricing_print_range(const sk_price_range *r, int64_t elem_size);
+
 /* The largest size that is tried: 64 MB of a vector or of all blocks of a rank together. */
 int64_t sk_pricing_largest(const sk_pricing *x);
 

@@ -148,7 +148,7 @@ static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, do
         sk_guarded_begin(x->guarded);
     if (v.side == SK_GUARD_HOST) {
         a->timed = v.timed ? x->guarded : NULL;
-        return pass_to_host(a, c, SK_HOST_FASTER);
+        return pass_to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
     }
     *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
     if (v.timed)
@@ -174,7 +174,8 @@ static bool start_or_pass(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Re
     return true;
 }
 
-/* The chosen schedule is a message per edge, which the host does with less overhead. */
+/* The chosen schedule is a message per edge, which the host does with less overhead, or it was measured to be
+ * faster. */
 static bool host_is_as_good(const sk_args *a, const sk_comm *c, const sk_plan *plan)
 {
     return plan->plain && a->form == SK_BLOCKING && !c->had_nonblocking && !c->topo->has_isolated &&
@@ -229,7 +230,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         x->guarded = g;
         x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
         if (host_is_as_good(a, c, plan))
-            to_host(a, c, SK_HOST_SAME);
+            to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
         else
             served = a->form == SK_BLOCKING ? run(a, c, x, v, since, error, rc)
                                             : start_or_pass(a, c, x, request, error, rc);
@@ -284,7 +285,7 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
     if (!x)
         return plan_and_run(a, c, request, NULL, since, rc);
     if (host_is_as_good(a, c, x->plan))
-        return to_host(a, c, SK_HOST_SAME);
+        return to_host(a, c, x->plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
     return run_again(a, c, x, request, since, rc);
 }
 

@@ -64,7 +64,8 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     const sk_call *call = &read.call;
     sk_choice choice;
     sk_select_choose(sk_proc.select, call, &choice);
-    if (!choice.algo || (call->neighborhood && strcmp(choice.algo->name, "direct") == 0))
+    if (!choice.algo ||
+        (call->neighborhood && (choice.host || strcmp(choice.algo->name, "direct") == 0)))
         return 0;
     const sk_algo *other = sk_select_other(sk_proc.select, call);
     bool rounds = bits_may_change(a);
@@ -76,26 +77,49 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
 }
 
-sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
+/* Does the tuning file have the host serve such calls? *ns: what it takes. */
+static bool tuned_to_host(const sk_args *a, const sk_call *call, int64_t *ns)
 {
-    if (sk_proc.guard_after < 0 || a->form != SK_BLOCKING || c->nranks < 2 || c->devices ||
-        sk_select_forced(sk_proc.select, a->coll) || !host_can_be_tried())
-        return NULL;
-    int class = size_class_of(call);
-    sk_guarded *g = c->guarded;
-    while (g && (g->coll != a->coll || g->size_class != class))
-        g = g->next;
-    if (g)
-        return g;
-    g = calloc(1, sizeof *g);
+    sk_choice choice;
+    if (sk_coll_neighbor(a->coll) || !sk_select_tuned(sk_proc.select, a->coll))
+        return false;
+    sk_select_choose(sk_proc.select, call, &choice);
+    *ns = choice.us < 1e9 ? (int64_t)(choice.us * 1e3) : INT64_MAX / 2;
+    return choice.host;
+}
+
+static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
+{
+    sk_guarded *g = calloc(1, sizeof *g);
     if (!g)
         sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others count */
-    *g = (sk_guarded){.guard = sk_guard_new(sk_proc.guard_after),
-                      .next = c->guarded,
-                      .coll = a->coll,
-                      .size_class = class};
+    *g = like;
+    g->guard = guard;
+    g->next = c->guarded;
     c->guarded_free = free_cells;
     return c->guarded = g;
+}
+
+sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
+{
+    bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
+    int64_t ns = 0;
+    if (a->form != SK_BLOCKING || c->nranks < 2 || c->devices || !host_can_be_tried())
+        return NULL;
+    bool host = tuned_to_host(a, call, &ns);
+    if (!compared && !host)
+        return NULL;
+    sk_guarded like = {.coll = a->coll,
+                       .size_class = size_class_of(call),
+                       .rounds = bits_may_change(a),
+                       .tuned = host};
+    like.fixed = host && (!compared || like.rounds);
+    for (sk_guarded *g = c->guarded; g; g = g->next)
+        if (g->coll == like.coll && g->size_class == like.size_class && g->rounds == like.rounds &&
+            g->fixed == like.fixed)
+            return g;
+    int64_t first = like.fixed ? INT64_MAX : sk_proc.guard_after;
+    return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
 static int64_t now(void)

@@ -14,10 +14,13 @@ typedef struct sk_guarded {
     int64_t since; /* ns: when the timed call began */
     sk_coll coll;
     int size_class;
+    bool rounds;             /* reductions that may: others may go to the host */
+    bool tuned;              /* the tuning file had the host serve first */
+    bool fixed;              /* and nothing is compared */
     struct sk_guarded *next; /* of the communicator */
 } sk_guarded;
 
-/* The cell of a call; NULL: it is not compared. The same answer on all ranks. */
+/* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
 /* sk_guard_ask. `bytes` is the size of the call in the report, which learns of a comparison that has ended. */

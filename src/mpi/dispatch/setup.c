@@ -126,6 +126,7 @@ static sk_status read_graph(const sk_setup *s, sk_topo *t, const sk_comm *c)
     t->machine = c->machine;
     t->neighborhood.machine = t->machine;
     t->neighborhood.some_idle = t->has_isolated;
+    t->neighborhood.most = (int)t->size.most;
     t->neighborhood.parallel += t->neighborhood.parallel == 0;
     return SK_OK;
 }
@@ -175,6 +176,31 @@ static unsigned forced_methods(void)
     return set;
 }
 
+/* The method that measured times advise for a collective with blocks of so many bytes, as a bit; 0: none. */
+static unsigned tuned_method(const sk_topo *t, int coll, int64_t bytes)
+{
+    sk_tuned call = {.coll = (sk_coll)coll,
+                     .ranks = t->machine->nranks,
+                     .nodes = t->machine->nnodes,
+                     .neighbours = (int)t->size.most,
+                     .bytes = bytes};
+    const sk_algo *a = sk_select_tuned_method(sk_proc.select, &call);
+    int method = a ? (int)sk_method_find(a->name) : SK_NMETHODS;
+    return method < SK_NMETHODS ? 1u << method : 0;
+}
+
+/* The same for all collectives of a family: see sk_topo.seen. */
+static unsigned tuned_methods(const sk_topo *t, int family, int64_t bytes)
+{
+    unsigned set = 0;
+    for (int coll = 0; coll < SK_NCOLLS; coll++) {
+        bool gathers = coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLGATHERV;
+        if (sk_coll_neighbor((sk_coll)coll) && gathers == (family == 0))
+            set |= tuned_method(t, coll, bytes);
+    }
+    return set;
+}
+
 static int64_t mean_bytes(const sk_setup *s, int family)
 {
     int64_t blocks = s->words[WORD_SIZES + 2 * family + 1];
@@ -207,6 +233,8 @@ static unsigned decide(sk_setup *s, sk_topo *t)
     for (int family = 0; family < 2; family++) {
         int64_t bytes = mean_bytes(s, family);
         largest = bytes > largest ? bytes : largest;
+        if (bytes >= 0)
+            make |= tuned_methods(t, family, bytes) & ~(1u << SK_METHOD_DIRECT);
         for (int i = 0; i < SK_NMETHODS; i++) {
             if (i == SK_METHOD_DIRECT)
                 continue;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "mpi/state/host_progress.h"
+#include "mpi/state/tuned.h"
 #include "shm/cma.h"
 #include "shm/copy_probe.h"
 #include "shm/segment.h"
@@ -28,6 +29,7 @@ enum {
     VOTE_WAIT,
     VOTE_PROGRESS,
     VOTE_UNSEEN,
+    VOTE_TUNING, /* the length of the tuning that rank 0 has read, below 0 */
     VOTE_PRICES, /* of copies: the lowest that a node has measured */
     NVOTES = VOTE_PRICES + SK_NPRICES
 };
@@ -46,6 +48,7 @@ typedef struct sk_introduction {
     int nlocal, me;
     sk_node_note node;
     sk_copy_prices prices; /* that this rank has measured */
+    char *tuning;          /* that rank 0 has read; may be NULL */
 } sk_introduction;
 
 /* ---- notes ---- */
@@ -246,6 +249,7 @@ static bool vote(sk_introduction *in, bool alive)
         votes[VOTE_WAIT] = -(int64_t)sk_proc.wait;
         votes[VOTE_PROGRESS] = sk_host_hook_available();
         votes[VOTE_UNSEEN] = !sk_proc.reporting;
+        votes[VOTE_TUNING] = in->tuning ? -(int64_t)strlen(in->tuning) : 0;
     }
     for (int i = 0; i < SK_NPRICES; i++)
         votes[VOTE_PRICES + i] = in->prices.fs[i] > 0 ? in->prices.fs[i] : INT64_MAX;
@@ -261,6 +265,8 @@ static bool vote(sk_introduction *in, bool alive)
     sk_select_prices(sk_proc.select, &w->prices);
     if (!votes[VOTE_MEMORY])
         forget_memory(w);
+    if (votes[VOTE_TUNING] < 0)
+        sk_tuned_share(w->wire, w->rank, in->tuning, -votes[VOTE_TUNING]);
     w->priced =
         w->nnodes == 1 && w->memory && w->progress_everywhere && sk_copy_prices_known(&w->prices);
     w->unseen = w->priced && votes[VOTE_UNSEEN];
@@ -298,12 +304,15 @@ void sk_world_start(void)
         atomic_init(&w->free_number[i], UINT64_MAX);
     sk_introduction in = {.w = w, .node = {.segment.fd = -1, .probe.cpu = -1}};
     bool alive = introduce(&in);
+    if (w->rank == 0)
+        in.tuning = sk_tuned_read();
     if (alive)
         share_memory(&in);
     bool ok = vote(&in, alive);
     close_segment(&in);
     sk_machine_free(in.machine);
     free(in.notes);
+    free(in.tuning);
     if (ok)
         sk_proc.world = w;
     else
