@@ -11,6 +11,7 @@ int sk_cmd_info(int argc, char **argv);
 int sk_cmd_explain(int argc, char **argv);
 int sk_cmd_explain_neighbor(int argc, char **argv); /* `skein explain neighbor` */
 int sk_cmd_trace(int argc, char **argv);
+int sk_cmd_tune(int argc, char **argv);
 int sk_cmd_bench(int argc, char **argv);
 int sk_cmd_bench_match(int argc, char **argv); /* `skein bench match` */
 

@@ -15,6 +15,7 @@ static const struct command {
     {"info", sk_cmd_info, "list collectives, algorithms, settings and libraries"},
     {"explain", sk_cmd_explain, "show which algorithm serves a call, why, and what it sends"},
     {"trace", sk_cmd_trace, "run an MPI program and record how its messages meet their receives"},
+    {"tune", sk_cmd_tune, "measure which algorithms, or the host MPI, are the fastest here"},
     {"bench", sk_cmd_bench, "time Skein's collectives against those of the host MPI"},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };

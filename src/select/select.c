@@ -23,6 +23,7 @@ struct sk_select {
     sk_model model;
     sk_copy_prices prices; /* that the user gives; 0: none */
     bool off[SK_NCOLLS];
+    bool trial; /* forced algorithms serve, or none */
     const sk_algo *forced[SK_NCOLLS];
     sk_tuning *tuning; /* may be NULL */
     int machine;       /* of it */
@@ -91,6 +92,26 @@ out:
         *out = s;
     else
         sk_select_free(s);
+    return st;
+}
+
+sk_status sk_select_trial(char *const *env, const char *entry, sk_select **out, char *err,
+                          size_t size)
+{
+    size_t n = 0;
+    while (env[n])
+        n++;
+    const char **more = calloc(n + 2, sizeof *more);
+    if (!more) {
+        snprintf(err, size, "%s", sk_status_text(SK_NOMEM));
+        return SK_NOMEM;
+    }
+    memcpy(more, env, n * sizeof *more);
+    more[n] = entry;
+    sk_status st = sk_select_new((char *const *)more, out, err, size);
+    free(more);
+    if (st == SK_OK)
+        (*out)->trial = true;
     return st;
 }
 
@@ -366,6 +387,10 @@ static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
     }
     if (forced)
         snprintf(r.refused, sizeof r.refused, "forced %s %s", forced->name, no);
+    if (forced && s->trial && !c->sub) {
+        snprintf(out->why, sizeof out->why, "%s", r.refused);
+        return;
+    }
     if (choose_tuned(s, c, out) || choose_by_rules(s, c, &r, out))
         return;
     if (sk_coll_neighbor(c->coll))

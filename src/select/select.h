@@ -12,6 +12,9 @@ typedef struct sk_select sk_select; /* immutable once made, and tuned */
 /* Settings and the collectives' variables (SKEIN_ALLREDUCE=auto|off|<algorithm>), checked against
  * the table. Errors as sk_settings_new. */
 sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size);
+/* The same with one more entry, which forces an algorithm: calls that it cannot serve are the host's. */
+sk_status sk_select_trial(char *const *env, const char *entry, sk_select **out, char *err,
+                          size_t size);
 void sk_select_free(sk_select *s);
 const sk_settings *sk_select_settings(const sk_select *s);
 

@@ -76,7 +76,7 @@ static void show_progress(const bench_run *b, const sk_result *r)
     fputc('\n', stderr);
 }
 
-static void take_line(void *ctx, char *text)
+static bool take_line(void *ctx, char *text)
 {
     bench_run *b = ctx;
     sk_result r = {.mpi = b->job->mpi,
@@ -88,11 +88,11 @@ static void take_line(void *ctx, char *text)
         b->done++;
         fprintf(stderr, "[%d/%d] left out on %d ranks: %s\n", b->done, b->npoints, b->job->nranks,
                 text + 5);
-        return;
+        return true;
     }
     if (!sk_point_parse(text, &r.point)) {
         fprintf(stderr, "%s\n", text);
-        return;
+        return true;
     }
     b->done++;
     r.algorithm = algorithm_at(b, r.point.coll, r.point.bytes, &r.forced);
@@ -102,6 +102,7 @@ static void take_line(void *ctx, char *text)
     show_progress(b, &r);
     if (b->csv)
         sk_csv_row(b->csv, &b->o, &r);
+    return true;
 }
 
 /* Returns 0, or 1 when the run failed. The other jobs still run. */

@@ -80,8 +80,14 @@ static pid_t start(const sk_strlist *command, int *out)
     return pid;
 }
 
-/* Reads lines until the end of the output. False: nothing came for `patience` seconds. */
-static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *text), void *ctx)
+static bool ignore_line(void *ctx, char *text)
+{
+    (void)ctx, (void)text;
+    return true;
+}
+
+/* Reads lines until the end of the output. False: nothing came for `patience` seconds, or `line` wants no more. */
+static bool read_lines(int fd, double patience, bool (*line)(void *ctx, char *text), void *ctx)
 {
     char buf[4096];
     size_t used = 0;
@@ -99,7 +105,8 @@ static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *te
         char *begin = buf, *end;
         while ((end = memchr(begin, '\n', used - (size_t)(begin - buf)))) {
             *end = '\0';
-            line(ctx, begin);
+            if (!line(ctx, begin))
+                return false;
             begin = end + 1;
         }
         used -= (size_t)(begin - buf);
@@ -109,7 +116,7 @@ static bool read_lines(int fd, double patience, void (*line)(void *ctx, char *te
     }
 }
 
-int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void *ctx, char *text),
+int sk_launch_run(const sk_strlist *command, double patience, bool (*line)(void *ctx, char *text),
                   void *ctx)
 {
     int out, status;
@@ -120,7 +127,7 @@ int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void 
     if (!ended) {
         /* The launcher ends its ranks. If it hangs too, it is killed. */
         kill(pid, SIGTERM);
-        if (!read_lines(out, 10, line, ctx))
+        if (!read_lines(out, 10, ignore_line, ctx))
             kill(pid, SIGKILL);
     }
     close(out);

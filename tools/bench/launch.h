@@ -20,10 +20,10 @@ const char *sk_launch_self(sk_arena *a);
 
 enum { SK_LAUNCH_SILENT = -1, SK_LAUNCH_FAILED = -2 };
 
-/* Runs the command and passes each line of its standard output to `line`. Returns its exit status,
- * 128 + signal, SK_LAUNCH_SILENT when it was ended because no output came for `patience` seconds,
+/* Runs the command and passes each line of its standard output to `line`; false ends it. Returns its exit status,
+ * 128 + signal, SK_LAUNCH_SILENT when it was ended so, or because no output came for `patience` seconds,
  * or SK_LAUNCH_FAILED when it could not be started. */
-int sk_launch_run(const sk_strlist *command, double patience, void (*line)(void *ctx, char *text),
+int sk_launch_run(const sk_strlist *command, double patience, bool (*line)(void *ctx, char *text),
                   void *ctx);
 
 #endif

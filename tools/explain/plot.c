@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 64 };
-
-typedef struct price_plot {
-    char title[64], x_name[64];
-    int nlines, npoints;
-    double x[POINTS];                   /* bytes: > 0, rising */
-    double y[SK_PRICING_ALGOS][POINTS]; /* ns; 0: there is no point */
-    const char *name[SK_PRICING_ALGOS]; /* of each line */
-} price_plot;
-
 enum {
     COLUMNS = 66,
     ROWS = 20,
@@ -32,7 +22,7 @@ typedef struct plot_range {
     double lo, hi; /* of y, as log10 */
 } plot_range;
 
-static plot_range range_of(const price_plot *p)
+static plot_range range_of(const sk_plot *p)
 {
     plot_range r = {INFINITY, -INFINITY};
     for (int i = 0; i < p->nlines; i++)
@@ -47,7 +37,7 @@ static plot_range range_of(const price_plot *p)
 }
 
 /* From 0 to 1 over the axis. */
-static double x_part(const price_plot *p, double x)
+static double x_part(const sk_plot *p, double x)
 {
     return (log2(x) - log2(p->x[0])) / (log2(p->x[p->npoints - 1]) - log2(p->x[0]));
 }
@@ -58,7 +48,7 @@ static double y_part(plot_range r, double y)
 }
 
 /* The line at a part of the axis, between its points; <= 0: there is nothing. */
-static double line_at(const price_plot *p, int line, double part)
+static double line_at(const sk_plot *p, int line, double part)
 {
     for (int k = 0; k + 1 < p->npoints; k++) {
         double a = x_part(p, p->x[k]), b = x_part(p, p->x[k + 1]);
@@ -91,7 +81,7 @@ static char mark_of(int line)
 }
 
 /* Of lines that fall on one place the first one is seen: lines are drawn from the last to the first. */
-static void draw(const price_plot *p, plot_range r, char cell[ROWS][COLUMNS + 1])
+static void draw(const sk_plot *p, plot_range r, char cell[ROWS][COLUMNS + 1])
 {
     for (int i = p->nlines - 1; i >= 0; i--)
         for (int c = 0; c < COLUMNS; c++) {
@@ -101,7 +91,7 @@ static void draw(const price_plot *p, plot_range r, char cell[ROWS][COLUMNS + 1]
         }
 }
 
-static void plot_text(const price_plot *p, FILE *out)
+void sk_plot_text(const sk_plot *p, FILE *out)
 {
     char cell[ROWS][COLUMNS + 1], text[32], ruler[COLUMNS + 16];
     plot_range r = range_of(p);
@@ -110,7 +100,7 @@ static void plot_text(const price_plot *p, FILE *out)
         cell[i][COLUMNS] = '\0';
     }
     draw(p, r, cell);
-    fprintf(out, "%s, predicted time\n", p->title);
+    fprintf(out, "%s\n", p->title);
     for (int i = 0; i < ROWS; i++) {
         double y = pow(10, r.hi - (r.hi - r.lo) * i / (ROWS - 1));
         bool named = i % 4 == 0 || i == ROWS - 1;
@@ -162,7 +152,7 @@ static void svg_text(FILE *out, double x, double y, const char *anchor, const ch
     fprintf(out, "</text>\n");
 }
 
-static void svg_grid(const price_plot *p, plot_range r, FILE *out)
+static void svg_grid(const sk_plot *p, plot_range r, FILE *out)
 {
     char text[32];
     for (int e = (int)ceil(r.lo); e <= (int)floor(r.hi); e++) {
@@ -179,7 +169,7 @@ static void svg_grid(const price_plot *p, plot_range r, FILE *out)
     svg_text(out, svg_x(0.5), HEIGHT - 10, "middle", p->x_name);
 }
 
-static void svg_line(const price_plot *p, plot_range r, int line, FILE *out)
+static void svg_line(const sk_plot *p, plot_range r, int line, FILE *out)
 {
     const char *colour = colours[line % NCOLOURS];
     bool drawn = false;
@@ -197,7 +187,7 @@ static void svg_line(const price_plot *p, plot_range r, int line, FILE *out)
     svg_text(out, WIDTH - RIGHT + 38, TOP + 18 * line + 4, "start", p->name[line]);
 }
 
-static void plot_svg(const price_plot *p, FILE *out)
+static void plot_svg(const sk_plot *p, FILE *out)
 {
     plot_range r = range_of(p);
     fprintf(out,
@@ -214,14 +204,15 @@ static void plot_svg(const price_plot *p, FILE *out)
 /* ---- */
 
 /* All algorithms that have a price at some size, over sizes of powers of two. */
-static void price_all(sk_pricing *x, price_plot *p)
+static void price_all(sk_pricing *x, sk_plot *p)
 {
     const sk_callspec *s = &x->spec;
     const char *mean = sk_coll_bytes_mean(s->coll);
-    snprintf(p->title, sizeof p->title, "%s on %d ranks", sk_coll_name(s->coll), s->nranks);
+    snprintf(p->title, sizeof p->title, "%s on %d ranks, predicted time", sk_coll_name(s->coll),
+             s->nranks);
     snprintf(p->x_name, sizeof p->x_name, "bytes: %s",
              strncmp(mean, "unknown", 7) == 0 ? "one block" : mean);
-    for (int64_t e = 1; e <= sk_pricing_largest(x) && p->npoints < POINTS; e *= 2)
+    for (int64_t e = 1; e <= sk_pricing_largest(x) && p->npoints < SK_PLOT_POINTS; e *= 2)
         p->x[p->npoints++] = (double)(e * s->elem_size);
     for (int i = 0; i < x->n; i++) {
         int known = 0;
@@ -238,14 +229,14 @@ static void price_all(sk_pricing *x, price_plot *p)
 
 bool sk_plot_prices(sk_pricing *x, const char *file, char *err, size_t size)
 {
-    price_plot p = {0};
+    sk_plot p = {0};
     price_all(x, &p);
     if (p.nlines == 0 || p.npoints < 2) {
         snprintf(err, size, "no algorithm has a price here");
         return false;
     }
     if (!file) {
-        plot_text(&p, stdout);
+        sk_plot_text(&p, stdout);
         return true;
     }
     FILE *f = fopen(file, "w");

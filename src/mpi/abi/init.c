@@ -1,9 +1,11 @@
 /* init.c: MPI_Init, MPI_Init_thread, MPI_Finalize and MPI_Abort. */
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "mpi/dispatch/dispatch.h"
 #include "mpi/dispatch/ending.h"
 #include "mpi/dispatch/startup.h"
+#include "mpi/state/comm.h"
 #include "mpi/state/host.h"
 #include "mpi/state/world.h"
 #include "skein.h"
@@ -50,4 +52,15 @@ SK_ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode))
 SK_EXPORT int skein_counter(const char *name, long long *value)
 {
     return sk_proc.report && sk_report_total(sk_proc.report, name, value) ? 0 : -1;
+}
+
+/* For `skein tune`, which looks it up by name: calls on the communicator, which has had none, are served by the
+ * algorithm that the setting forces ("SKEIN_BCAST=chain"), or by the host. All ranks call it. Returns 0 or -1. */
+SK_EXPORT int skein_try(MPI_Comm comm, const char *setting)
+{
+    char err[256];
+    sk_comm *c = sk_process_ready() ? sk_comm_find(comm) : NULL;
+    if (!c || c->plans || c->trial)
+        return -1;
+    return sk_select_trial(environ, setting, &c->trial, err, sizeof err) == SK_OK ? 0 : -1;
 }

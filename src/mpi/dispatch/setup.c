@@ -163,11 +163,11 @@ static bool pays(const sk_topo *t, int method, const sk_pattern_opts *o, bool di
 }
 
 /* Methods that a setting forces on some collective. */
-static unsigned forced_methods(void)
+static unsigned forced_methods(const sk_comm *c)
 {
     unsigned set = 0;
     for (int coll = 0; coll < SK_NCOLLS; coll++) {
-        const sk_algo *a = sk_select_forced(sk_proc.select, (sk_coll)coll);
+        const sk_algo *a = sk_select_forced(sk_comm_select(c), (sk_coll)coll);
         int method =
             a && sk_coll_neighbor((sk_coll)coll) ? (int)sk_method_find(a->name) : SK_NMETHODS;
         if (method < SK_NMETHODS)
@@ -220,7 +220,7 @@ static void set_typical(sk_topo *t, int64_t bytes)
 }
 
 /* The same on every rank. */
-static unsigned decide(sk_setup *s, sk_topo *t)
+static unsigned decide(sk_setup *s, sk_topo *t, const sk_comm *c)
 {
     const sk_settings *set = sk_select_settings(sk_proc.select);
     memcpy(t->size.intra, &s->words[WORD_EDGES], sizeof t->size.intra);
@@ -228,7 +228,7 @@ static unsigned decide(sk_setup *s, sk_topo *t)
                                 .friends = (int)sk_settings_int(set, SK_SET_FRIENDS),
                                 .cumulative = sk_settings_bool(set, SK_SET_CUMULATIVE),
                                 .idle = t->idle};
-    unsigned forced = forced_methods(), make = forced, ever = forced;
+    unsigned forced = forced_methods(c), make = forced, ever = forced;
     int64_t largest = -1;
     for (int family = 0; family < 2; family++) {
         int64_t bytes = mean_bytes(s, family);
@@ -386,7 +386,7 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
         st = s->sent ? SK_OK : send_sizes(s, t, c);
         if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
             return st;
-        s->make = decide(s, t);
+        s->make = decide(s, t, c);
         go(s, s->make                                         ? AT_NEGOTIATE
               : t->neighborhood.load[SK_METHOD_DIRECT].stages ? AT_END
                                                               : AT_LOADS);

@@ -57,11 +57,16 @@ static void clear(sk_comm *c)
     if (c->guarded)
         c->guarded_free(c->guarded);
     c->guarded = NULL;
+    if (c->trial)
+        sk_plans_free(c->plans); /* nobody else can use them */
+    c->plans = c->trial ? NULL : c->plans;
     if (c->number >= 0 && !c->topo)
         sk_kept_put(c);
     sk_plans_free(c->plans);
     c->plans = NULL;
     c->counted = (sk_plans_stats){0};
+    sk_select_free(c->trial);
+    c->trial = NULL;
     sk_topo_free(c->topo);
     c->topo = NULL;
     if (c->lease)
@@ -232,7 +237,7 @@ sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out)
         pthread_mutex_lock(&c->plans_lock);
     if (!c->plans)
         c->plans = sk_plans_new(sk_settings_int(sk_select_settings(sk_proc.select), SK_SET_CACHE));
-    sk_status st = c->plans ? sk_plans_get(c->plans, sk_proc.select, call, out) : SK_NOMEM;
+    sk_status st = c->plans ? sk_plans_get(c->plans, sk_comm_select(c), call, out) : SK_NOMEM;
     if (st == SK_OK)
         sk_plan_hold(*out);
     sk_plans_stats now = c->plans ? sk_plans_count(c->plans) : c->counted;

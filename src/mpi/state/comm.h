@@ -62,6 +62,7 @@ typedef struct sk_comm {
     atomic_int users; /* 1 for the attribute, 1 for each active collective; 0: in the pool */
 
     pthread_mutex_t plans_lock; /* protects the next two; see sk_comm_plan */
+    sk_select *trial; /* that chooses here instead of the process's; NULL: see skein_try */
     sk_plans *plans;
     sk_plans_stats counted; /* part of the plans' statistics already in the report */
 
@@ -88,6 +89,11 @@ typedef struct sk_comm {
     struct sk_comm *next;      /* in the process's list */
     struct sk_comm *next_idle; /* in the pool */
 } sk_comm;
+
+static inline const sk_select *sk_comm_select(const sk_comm *c)
+{
+    return c->trial ? c->trial : sk_proc.select;
+}
 
 sk_comm *sk_comm_find(MPI_Comm comm); /* NULL: not a communicator Skein can serve */
 

@@ -287,11 +287,12 @@ typedef struct mpi_bench {
     int current; /* the column that runs */
 } mpi_bench;
 
-static void take_line(void *ctx, char *line)
+static bool take_line(void *ctx, char *line)
 {
     mpi_bench *b = ctx;
     if (!results_take(&b->results, b->current, line))
         fprintf(stderr, "%s\n", line);
+    return true;
 }
 
 static const char *depth_list(const mpi_bench *b)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/mpi/measure.h"
+#include "bench/mpi/tune.h"
 
 enum { NEIGHBOR_WARMUP = 20 };
 
@@ -17,6 +18,7 @@ typedef struct bench_args {
     const char *graph;         /* of neighbourhood collectives, or NULL */
     sk_neighbors neighborhood; /* made of it */
     sk_measurement measure;
+    sk_tune_args tune;
     bool plain; /* the host against itself */
 } bench_args;
 
@@ -47,6 +49,10 @@ static bool parse(int argc, char **argv, bench_args *a)
             a->plain = true;
             continue;
         }
+        if (strcmp(argv[i], "--describe") == 0) {
+            a->tune.describe = true;
+            continue;
+        }
         char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value)
             return false;
@@ -54,6 +60,10 @@ static bool parse(int argc, char **argv, bench_args *a)
             a->colls = value;
         else if (strcmp(argv[i], "--bytes") == 0)
             a->bytes = value;
+        else if (strcmp(argv[i], "--cells") == 0)
+            a->tune.cells = value;
+        else if (strcmp(argv[i], "--seconds") == 0)
+            a->tune.seconds = atof(value);
         else if (strcmp(argv[i], "--graph") == 0)
             a->graph = value;
         else if (strcmp(argv[i], "--rounds") == 0)
@@ -66,6 +76,8 @@ static bool parse(int argc, char **argv, bench_args *a)
             return false;
         i++;
     }
+    if (a->tune.cells || a->tune.describe)
+        return true;
     return a->colls && a->bytes && a->measure.rounds > 0 && a->measure.warmup >= 0;
 }
 
@@ -191,6 +203,11 @@ int main(int argc, char **argv)
         status = 3;
     } else if (a.graph && !sk_neighbors_new(a.graph, rank, nranks, &a.neighborhood)) {
         status = 2;
+    } else if (a.tune.cells || a.tune.describe) {
+        a.tune.neighborhood = a.graph ? &a.neighborhood : NULL;
+        status = sk_tune_run(&a.tune, &a.measure.sampler);
+        if (a.graph)
+            sk_neighbors_free(&a.neighborhood);
     } else {
         a.measure.least = a.graph ? NEIGHBOR_WARMUP : 0;
         a.measure.sampler.gap_us = a.measure.sampler.conditions.gap_us;
