@@ -20,6 +20,16 @@
 #define SK_NO_CARRY _Pragma("GCC ivdep")
 #endif
 
+/* A kernel is compiled once more for processors with wider vectors, and the loader takes the one that fits. Not
+ * for those that also multiply and add in one step: products would have other bits there. Sanitizers cannot be
+ * called as early as the loader decides. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) &&                 \
+    !defined(__SANITIZE_ADDRESS__)
+#define SK_WIDE __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define SK_WIDE __attribute__((noinline))
+#endif
+
 #define T     uint8_t
 #define FN(x) x##_u8
 #include "exec/kernel_fold.h"
@@ -66,9 +76,19 @@
     {                                                                                              \
         return (T)(expr);                                                                          \
     }                                                                                              \
+    SK_WIDE static void many_##name##_##type(T *out, const void *const *in, int n_in,              \
+                                             int64_t count)                                        \
+    {                                                                                              \
+        fold_many_##type(out, in, n_in, count, one_##name##_##type);                               \
+    }                                                                                              \
     static void name##_##type(void *out, const void *const *in, int n_in, int64_t count)           \
     {                                                                                              \
-        fold_##type(out, in, n_in, count, one_##name##_##type);                                    \
+        if (count <= SK_FEW)                                                                       \
+            fold_few_##type(out, in, n_in, count, one_##name##_##type);                            \
+        else if (n_in == 1)                                                                        \
+            memmove(out, in[0], (size_t)count * sizeof(T));                                        \
+        else                                                                                       \
+            many_##name##_##type(out, in, n_in, count);                                            \
     }
 
 #define ORDERED(type, T)                                                                           \

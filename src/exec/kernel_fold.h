@@ -57,21 +57,18 @@ SK_INLINE void FN(block)(T *out, const void *const *in, int n_in, int64_t at, in
     }
 }
 
-SK_INLINE void FN(fold)(T *out, const void *const *in, int n_in, int64_t count, FN(op) op)
+SK_INLINE void FN(fold_few)(T *out, const void *const *in, int n_in, int64_t count, FN(op) op)
 {
-    if (count <= SK_FEW) {
-        for (int64_t i = 0; i < count; i++) {
-            T left = ((const T *)in[0])[i];
-            for (int k = 1; k < n_in; k++)
-                left = op(left, ((const T *)in[k])[i]);
-            out[i] = left;
-        }
-        return;
+    for (int64_t i = 0; i < count; i++) {
+        T left = ((const T *)in[0])[i];
+        for (int k = 1; k < n_in; k++)
+            left = op(left, ((const T *)in[k])[i]);
+        out[i] = left;
     }
-    if (n_in == 1) {
-        memmove(out, in[0], (size_t)count * sizeof(T));
-        return;
-    }
+}
+
+SK_INLINE void FN(fold_many)(T *out, const void *const *in, int n_in, int64_t count, FN(op) op)
+{
     const int64_t most = SK_BLOCK / sizeof(T);
     for (int64_t at = 0; at < count; at += most)
         FN(block)(out, in, n_in, at, count - at < most ? count - at : most, op);

@@ -113,6 +113,17 @@ void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
     }
 }
 
+int64_t sk_intra_chain_bytes(const sk_call *c)
+{
+    enum { CHUNKS = 4 };
+    int64_t bytes = sk_call_bytes(c), part = bytes / CHUNKS, chunk = SK_INTRA_CHUNK;
+    if (bytes / chunk >= SK_INTRA_EPOCHS)
+        return c->slot_bytes;
+    if (c->nranks > 2 && !sk_machine_oversubscribed(c->machine) && part < chunk)
+        chunk = part > SK_INTRA_REDUCE_SHORT ? part : SK_INTRA_REDUCE_SHORT;
+    return chunk < c->slot_bytes ? chunk : c->slot_bytes;
+}
+
 void sk_intra_claim_parts(const sk_cost_case *k, sk_cost *c, int64_t takers)
 {
     int64_t chunks = sk_claim_ceil(k->n, sk_intra_epoch_bytes(k->call, SK_INTRA_REDUCE_CHUNK));

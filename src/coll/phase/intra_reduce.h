@@ -38,7 +38,11 @@ int sk_intra_post_vector(sk_sched *s, const sk_call *c, bool all);
  * for each chunk. */
 void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to);
 
-/* What that costs: every byte of all vectors is reduced once, by one rank, and `takers` ranks take
+/* Bytes of a chunk that ranks hand on from one to the next: there are many slots of this size, so that they can
+ * run ahead; and where each has a core, the last one is not to begin late. */
+int64_t sk_intra_chain_bytes(const sk_call *c);
+
+/* What reducing by parts costs: every byte of all vectors is reduced once, by one rank, and `takers` ranks take
  * the result. */
 void sk_intra_claim_parts(const sk_cost_case *k, sk_cost *c, int64_t takers);
 

@@ -119,7 +119,6 @@ void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_
     read_fold x = {.s = s, .c = c, .epoch = epoch, .of = of};
     for (int i = 0; i < 2; i++)
         x.buf[i] = sk_scratch_typed(s, c->send.type, most);
-    sk_intra_await_all(s, c, epoch);
     for (int64_t at = 0; at < all; at += most) {
         int64_t n = all - at < most ? all - at : most;
         fold_chunk(&x, mine.lo + at, n, sk_elems_cut(c, to, at, n));

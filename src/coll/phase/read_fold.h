@@ -17,7 +17,7 @@ int64_t sk_read_fold_reads(const sk_call *c, int64_t n); /* of each other rank, 
 enum { SK_READ_FOLD_SLOT = 2 * SK_EXPORT_BYTES };
 void sk_read_fold_export(sk_sched *s, const sk_call *c, int epoch, sk_elem_range mine);
 
-/* Reduce the elements `mine` of the vectors of all ranks to `to`. `of`: what a rank reduces. */
+/* Reduce the elements of the vectors of all ranks that are mine to `to`. `of`: what a rank reduces. */
 typedef sk_elem_range sk_elems_of(const sk_call *c, int rank);
 void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_span to);
 

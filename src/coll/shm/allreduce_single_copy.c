@@ -21,6 +21,7 @@ static void build(sk_sched *s, const sk_call *c)
         return;
     int in = sk_epoch(s, SK_READ_FOLD_SLOT, true), out = sk_epoch(s, SK_EXPORT_BYTES, true);
     sk_read_fold_export(s, c, in, sk_elems_part(c, c->rank));
+    sk_intra_await_all(s, c, in);
     sk_read_fold(s, c, in, sk_elems_part, part_of(c, c->rank));
     sk_intra_export(s, out, part_of(c, c->rank));
     sk_await_local(s, out, 0, c->nranks); /* nobody reads my operand any more */

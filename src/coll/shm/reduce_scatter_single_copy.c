@@ -25,6 +25,7 @@ static void build(sk_sched *s, const sk_call *c)
     sk_span user = sk_recv_elems(c, 0, n),
             result = c->in_place && n > 0 ? sk_scratch_typed(s, c->send.type, n) : user;
     sk_read_fold_export(s, c, epoch, mine);
+    sk_intra_await_all(s, c, epoch);
     sk_read_fold(s, c, epoch, block_of, result);
     sk_intra_quiesce(s, epoch);
     sk_fence(s);

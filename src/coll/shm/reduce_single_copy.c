@@ -23,11 +23,13 @@ static sk_elem_range all_at_root(const sk_call *c, int rank)
 
 static void build_by_root(sk_sched *s, const sk_call *c)
 {
-    int epoch = sk_epoch(s, SK_READ_FOLD_SLOT, true);
+    int epoch = sk_epoch(s, SK_READ_FOLD_SLOT, false);
+    if (c->rank == c->root) {
+        sk_read_fold(s, c, epoch, all_at_root, sk_recv_elems(c, 0, sk_call_elems(c)));
+        return;
+    }
     sk_read_fold_export(s, c, epoch, all_at_root(c, c->rank));
-    sk_read_fold(s, c, epoch, all_at_root, sk_recv_elems(c, 0, sk_call_elems(c)));
-    if (c->rank != c->root)
-        sk_intra_quiesce(s, epoch);
+    sk_intra_quiesce(s, epoch);
 }
 
 static void build_by_parts(sk_sched *s, const sk_call *c)
@@ -38,6 +40,7 @@ static void build_by_parts(sk_sched *s, const sk_call *c)
     int in = sk_epoch(s, SK_READ_FOLD_SLOT, true), out = sk_epoch(s, SK_EXPORT_BYTES, true);
     sk_span result = root ? sk_recv_elems(c, mine.lo, n) : sk_scratch_typed(s, c->send.type, n);
     sk_read_fold_export(s, c, in, mine);
+    sk_intra_await_all(s, c, in);
     sk_read_fold(s, c, in, sk_elems_part, result);
     if (!root) {
         sk_intra_export(s, out, result);
@@ -66,6 +69,16 @@ static int64_t scratch(const sk_call *c)
     return sk_read_fold_scratch(c) + sk_vectors_scratch(c, 1, most.hi - most.lo);
 }
 
+/* Through slots of two ranks: in, out and reduced; the root follows by a chunk. */
+static double pair_slots(const sk_copy_costs *x, const sk_call *c)
+{
+    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+           root = x->out + x->copy, first = n < chunk ? n : chunk;
+    return sk_copy_time(
+        x, n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) + x->call,
+        n * (x->in + root));
+}
+
 /* Through slots: in, out into a part of the result, into its slot, and out by the root. */
 static sk_ways ways(const sk_call *c)
 {
@@ -76,7 +89,8 @@ static sk_ways ways(const sk_call *c)
            read = by_root(c) ? 0 : (n - part) * x.read_fresh + p * x.call;
     double slots = (n + part) * x.in + (n - part) * x.out + 2 * sk_copy_waits(&x, n, chunk),
            taken = (n - part) * x.out;
-    return (sk_ways){.slots = sk_copy_time(&x, slots + taken, p * slots + taken),
+    return (sk_ways){.slots = by_root(c) ? pair_slots(&x, c)
+                                         : sk_copy_time(&x, slots + taken, p * slots + taken),
                      .single = by_root(c) ? each : sk_copy_time(&x, each + read, p * each + read)};
 }
 

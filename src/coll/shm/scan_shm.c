@@ -40,11 +40,9 @@ static void build_short(sk_sched *s, const sk_call *c)
         sk_fold_local(s, 0, below(c), slot, result);
 }
 
-/* Elements of a chunk of a long vector: there are many slots of this size, so that ranks can run ahead. */
 static int64_t chunk_of(const sk_call *c)
 {
-    bool few = sk_call_bytes(c) / SK_INTRA_CHUNK < SK_INTRA_EPOCHS;
-    return sk_elems_in(c, few && SK_INTRA_CHUNK < c->slot_bytes ? SK_INTRA_CHUNK : c->slot_bytes);
+    return sk_elems_in(c, sk_intra_chain_bytes(c));
 }
 
 /* Elements [first, first + n): take the prefix of the rank before me, to `before`, which for exscan is my

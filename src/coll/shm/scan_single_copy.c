@@ -114,7 +114,7 @@ static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, n = (double)sk_call_bytes(c), elem = n / (double)sk_call_elems(c),
-           slot = SK_INTRA_CHUNK, chunk = (double)chunk_of(c) * elem;
+           slot = (double)sk_intra_chain_bytes(c), chunk = (double)chunk_of(c) * elem;
     slot = slot < n ? slot : n;
     chunk = chunk < n ? chunk : n;
     double byte = x.in + x.out + (c->coll == SK_SCAN ? 2 : 1) * x.copy, slots = n * byte + x.call;
