@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh BUILD PART...: tests on a cluster of namespaces (lab/cluster). Parts: cluster, the laboratory itself; mpi, the
-# programs of tests/mpi across hosts; containers, ranks that cannot share memory; lost, a host that vanishes.
+# programs of tests/mpi across hosts; launchers, what they tell the ranks; settings, that not all ranks have; containers, ranks that cannot share memory; lost, a host that vanishes.
 # FLAVOURS names the MPIs. LONG=1: more hosts, placements and random calls.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,8 +20,10 @@ fi
 says() {
     name=$1 pattern=$2
     shift 2
-    if ! timeout "$(patience 60)" "$@" >"$tmp/out" 2>&1 </dev/null; then
-        fail "$name" "status $?: $(tail -n 3 "$tmp/out")"
+    timeout "$(patience 60)" "$@" >"$tmp/out" 2>&1 </dev/null
+    got=$?
+    if [ $got != 0 ]; then
+        fail "$name" "status $got: $(tail -n 3 "$tmp/out")"
     elif grep -aqE -- "$pattern" "$tmp/out"; then
         ok "$name"
     else
@@ -72,6 +74,87 @@ part_cluster() {
     done
 }
 
+# Launchers, on three hosts with 2, 1 and 2 ranks. reach NAME PROVIDER COMMAND...: the command starts an app with the
+# five ranks, and all of them have the preload, the setting SKEIN_MEM and the provider, "none" without --match.
+reach() {
+    name=$1 provider=$2
+    shift 2
+    SKEIN_MEM=7M timeout "$(patience 60)" $cluster --hosts 3 --ranks 2,1,2 -- "$@" >"$tmp/out" 2>&1 </dev/null
+    got=$(sed -n "s|^rank [0-9]* preload=$so.* mem=7M provider=$provider host=||p" "$tmp/out" | sort | tr '\n' ' ')
+    if [ "$got" = "h1 h1 h2 h3 h3 " ]; then
+        ok "$name"
+    else
+        fail "$name" "reached: ${got:-none}; $(head -n 5 "$tmp/out")"
+    fi
+}
+part_launchers() {
+    so=$build/lib/libskein.so run="$build/bin/skein run"
+    o=$build/tests/cmd/app-openmpi m=$build/tests/cmd/app-mpich
+    yield="-genv LD_PRELOAD $programs/libyield.so" # see its comment on several hosts
+    slurm=$here/../../lab/cluster/slurm.sh
+    if [ -x "$o" ]; then
+        reach "Open MPI, rsh" none $run mpirun.openmpi -n 5 "$o"
+        for no in 0 1; do # a chain of hosts: each starts the next
+            reach "Open MPI, rsh, no_tree_spawn $no" none $run mpirun.openmpi --mca plm_rsh_no_tree_spawn $no \
+                --mca routed radix --mca routed_radix 1 -n 5 "$o"
+        done
+        reach "Open MPI, --match" skein $run --match mpirun.openmpi -n 5 "$o"
+        reach "Open MPI, a batch script" none $run sh -c "mpirun.openmpi -n 5 $o"
+        says "Open MPI, --dry-run" "^mpirun.openmpi -x LD_PRELOAD=$so -x SKEIN_MEM=7M -n 5 $o\$" \
+            env SKEIN_MEM=7M $cluster -- $run --dry-run mpirun.openmpi -n 5 "$o"
+    fi
+    if [ -x "$m" ]; then
+        reach "Hydra" none $run mpiexec.mpich $yield -n 5 "$m"
+        reach "Hydra, a batch script" none $run sh -c "mpiexec.mpich $yield -n 5 $m"
+        # PBS gives a batch script a file with a line for each rank, and Hydra reads it.
+        reach "Hydra in a job of PBS" none sh -c "
+            awk -F: '{ for (i = 0; i < \$2; i++) print \$1 }' /run/hostfile.mpich >/run/nodes
+            unset HYDRA_HOST_FILE
+            export PBS_ENVIRONMENT=PBS_BATCH PBS_JOBID=1.h1 PBS_NODEFILE=/run/nodes
+            $run mpiexec.mpich -rmk pbs $yield -n 5 $m"
+        # Flux hands its environment to the tasks. Here Hydra stands in for it.
+        mkdir -p "$tmp/flux"
+        printf '#!/bin/sh\n[ "$1 $2 $3" = "run -N 3" ] && shift 3 && exec mpiexec.mpich "$@"\n' >"$tmp/flux/flux"
+        chmod +x "$tmp/flux/flux"
+        reach "Flux" none env PATH="$tmp/flux:$PATH" $run flux run -N 3 -n 5 env LD_PRELOAD="$programs/libyield.so" "$m"
+    fi
+    if ! command -v slurmctld >/dev/null || ! command -v munged >/dev/null; then
+        skip Slurm "slurmctld, slurmd, slurm-client or munge is not installed"
+        return 0
+    fi
+    $cluster -- $slurm true >"$tmp/out" 2>&1
+    if [ $? = 77 ]; then
+        skip Slurm "it does not start: $(grep -v Notice "$tmp/out" | head -n 1)"
+        return 0
+    fi
+    if [ -x "$o" ]; then
+        reach "Slurm, srun --mpi=pmix" none $slurm $run srun --mpi=pmix -n 5 "$o"
+        reach "Slurm, srun --mpi=pmix, --match" skein $slurm $run --match srun --mpi=pmix -n 5 "$o"
+        printf '#!/bin/sh\n%s mpirun.openmpi -n 5 %s\n' "$run" "$o" >"$tmp/batch"
+        reach "Slurm, sbatch, skein run mpirun" none $slurm sh -c "sbatch -Q -W -n 5 -o $tmp/job $tmp/batch; cat $tmp/job"
+        printf '#!/bin/sh\nmpirun.openmpi -n 5 %s\n' "$o" >"$tmp/batch"
+        reach "Slurm, skein run salloc script" none $slurm $run salloc -Q -n 5 sh "$tmp/batch"
+    fi
+    [ -x "$m" ] || return 0
+    yield="env LD_PRELOAD=$programs/libyield.so"
+    reach "Slurm, srun --mpi=pmi2" none $slurm $run srun --mpi=pmi2 -n 5 $yield "$m"
+    printf '#!/bin/sh\nsrun --mpi=pmi2 -n 5 %s %s\n' "$yield" "$m" >"$tmp/batch"
+    reach "Slurm, sbatch, skein run script" none $slurm sh -c "
+        sbatch -Q -W -n 5 -o $tmp/job --wrap '$run sh $tmp/batch'; cat $tmp/job"
+}
+
+# Settings that only the ranks of the launcher's host have: all ranks must agree all the same.
+part_settings() {
+    o=$programs/random-openmpi
+    [ -x "$o" ] || return 0
+    launch="mpirun.openmpi -x LD_PRELOAD=$build/lib/libskein.so -n 4 $o 1 5"
+    says "a setting of one host" "ranks 0 and 2 have different SKEIN_ variables" $cluster -- env SKEIN_FIND=0 SKEIN_SHM=0 $launch
+    says "a report that one host is asked for" "^skein: report, 4 ranks" $cluster -- env SKEIN_REPORT=1 $launch
+    says "a report that the other host is asked for" "^done$" $cluster -- sh -c "
+        mpirun.openmpi -x LD_PRELOAD=$build/lib/libskein.so -n 2 $o 1 5 : -x SKEIN_REPORT=1 \
+            -x LD_PRELOAD=$build/lib/libskein.so -n 2 $o 1 5 && echo done"
+}
+
 # The programs of tests/mpi, with their launchers in the cluster.
 across() { # OPTION...
     timeout "$(patience 900)" $cluster "$@" -- "$here/../mpi/run.sh" "$build" hosts >"$tmp/tap" 2>&1 </dev/null
@@ -85,6 +168,66 @@ part_mpi() {
     across --hosts 2 --ranks 3 --name node
     across --hosts 4 --ranks 3,1,2 --delay 100us --rate 1gbit
     across --hosts 8 --ranks 2
+}
+
+# Ranks in containers: each has its own processes, or its own System V shared memory and message queues. No memory can be
+# shared, or it can; all ranks must agree. Open MPI's own shared memory crashes there.
+part_containers() {
+    for f in $flavours; do
+        [ -x "$programs/random-$f" ] || continue
+        launch="mpirun.$f -n 4"
+        if [ "$f" = openmpi ]; then
+            launch="$launch --mca btl tcp,self -x SKEIN_FIND=0 -x SKEIN_PMPI=off
+                -x LD_PRELOAD=$build/lib/libskein.so"
+        else
+            launch="$launch -genv SKEIN_FIND 0 -genv SKEIN_PMPI off -genv UCX_TLS tcp,self
+                -genv LD_PRELOAD $build/lib/libskein.so:$programs/libyield.so"
+        fi
+        for own in "--pid --fork" "--pid --fork --mount-proc" "--ipc"; do
+            returns "$f, ranks with their own $own" 0 $cluster -- $launch unshare $own "$programs/random-$f" 1 20
+        done
+    done
+}
+
+# A host vanishes while ranks go from collective to collective: the job ends as it does without Skein.
+lose() { # FLAVOUR HOW SECONDS PRELOAD: the status of the launcher
+    rm -f "$tmp/going"
+    launch="mpirun.$1 -n 6"
+    if [ "$1" = openmpi ]; then # connections are looked at every second
+        for p in time intvl probes; do launch="$launch --mca oob_tcp_keepalive_$p 1"; done
+        launch="$launch -x SKEIN_FIND=0 ${4:+-x LD_PRELOAD=$4}"
+    else
+        launch="$launch -genv SKEIN_FIND 0 -genv LD_PRELOAD ${4:+$4:}$programs/libyield.so"
+    fi
+    timeout "$(patience 120)" $cluster --hosts 3 --ranks 2 -- sh -c "
+        timeout -k 1 $3 $launch $programs/killed-$1 none $tmp/going &
+        until [ -e $tmp/going ]; do sleep 0.1; done
+        sleep 0.5
+        \$CLUSTER_LOSE h3 $2
+        wait \$!" >"$tmp/out" 2>&1 </dev/null
+}
+part_lost() {
+    for f in $flavours; do
+        [ -x "$programs/killed-$f" ] || continue
+        for how in processes ${LONG:+power link}; do
+            lose "$f" $how 15 ""
+            case $? in
+            124 | 137)
+                skip "$f, a host loses its $how" "without Skein the job does not end either"
+                continue
+                ;;
+            esac
+            lose "$f" $how "$(patience 40)" "$build/lib/libskein.so"
+            case $? in
+            0 | 124 | 137) fail "$f, a host loses its $how" "a job that lost a host must end, and not well: $(tail -n 3 "$tmp/out")" ;;
+            *) if grep -q 'hangs in' "$tmp/out"; then
+                fail "$f, a host loses its $how" "ranks waited until their watchdog ended them"
+            else
+                ok "$f, a host loses its $how"
+            fi ;;
+            esac
+        done
+    done
 }
 
 for part in "${@:-cluster}"; do "part_$part"; done

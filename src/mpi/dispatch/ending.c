@@ -110,7 +110,8 @@ void sk_ending_finalize(void)
 
 static bool must_save(void)
 {
-    return atomic_load(&sk_proc.state) == SK_PROC_READY && sk_proc.reporting && !sk_proc.watched;
+    return atomic_load(&sk_proc.state) == SK_PROC_READY && sk_proc.reporting && !sk_proc.watched &&
+           *sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
 }
 
 void sk_ending_abort(void)

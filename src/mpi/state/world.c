@@ -1,9 +1,11 @@
 #include "mpi/state/world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "mpi/state/host_progress.h"
 #include "mpi/state/tuned.h"
 #include "shm/cma.h"
@@ -19,6 +21,8 @@ typedef struct sk_rank_note {
     uint64_t cpu_set;          /* equal numbers: the same set of cpus */
     sk_export_handle probe_at; /* a word in its memory: others try to read it */
     uint64_t probe;
+    uint64_t settings; /* equal numbers: the same settings */
+    int32_t reporting; /* it is asked for a report */
 } sk_rank_note;
 
 /* What all ranks must have for any to use it: the minimum of all votes counts. */
@@ -70,6 +74,42 @@ static int allgather(const struct sk_world *w, void *data, size_t bytes)
 #endif
 }
 
+/* A number for the settings in the environment, in whatever order they are there. Settings that only
+ * say where output goes do not count, nor the tuning, which is that of rank 0. */
+static uint64_t settings_number(void)
+{
+    uint64_t all = 0;
+    for (char **e = environ; *e; e++) {
+        sk_setting id = sk_setting_find(*e);
+        if (strncmp(*e, "SKEIN_", 6) != 0 || id == SK_SET_REPORT || id == SK_SET_TRACE ||
+            id == SK_SET_MATCH_STATS || id == SK_SET_TUNING)
+            continue;
+        uint64_t one = 0;
+        for (const char *c = *e; *c; c++)
+            one = sk_random_mix(one + (unsigned char)*c);
+        all += one;
+    }
+    return all;
+}
+
+/* Launchers give their environment to the ranks of their own host only, unless they are told to give
+ * it to others. Ranks with different settings would choose differently and wait for each other. A
+ * report is written by rank 0 with the counts of all ranks, so its wish is that of all. */
+static bool agree_on_settings(const sk_rank_note *notes, const struct sk_world *w)
+{
+    int other = 1;
+    while (other < w->nranks && notes[other].settings == notes[0].settings)
+        other++;
+    sk_proc.reporting = notes[0].reporting;
+    if (other < w->nranks && w->rank == 0)
+        fprintf(stderr,
+                "skein: ranks 0 and %d have different SKEIN_ variables, so the host MPI serves all "
+                "calls; start the job by `skein run`, or give the variables to all ranks (-x, "
+                "-genv)\n",
+                other);
+    return other >= w->nranks;
+}
+
 /* The ranks exchange their notes. */
 static bool introduce(sk_introduction *in)
 {
@@ -88,7 +128,11 @@ static bool introduce(sk_introduction *in)
     mine->cpus = sk_location_cpus(&mine->cpu_set);
     mine->probe_at = sk_cma_export(&w->probe);
     mine->probe = w->probe;
+    mine->settings = settings_number();
+    mine->reporting = sk_proc.reporting;
     if (allgather(w, in->notes, sizeof *mine) != MPI_SUCCESS)
+        return false;
+    if (!agree_on_settings(in->notes, w))
         return false;
     w->cores = in->notes[0].cores;
     for (size_t i = 0; i < n; i++) {
