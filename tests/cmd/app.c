@@ -17,8 +17,10 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    printf("rank %d preload=%s report=%s mem=%s\n", rank, get("LD_PRELOAD"), get("SKEIN_REPORT"),
-           get("SKEIN_MEM"));
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    printf("rank %d preload=%s report=%s mem=%s provider=%s host=%s\n", rank, get("LD_PRELOAD"),
+           get("SKEIN_REPORT"), get("SKEIN_MEM"), get("OMPI_MCA_mtl_ofi_provider_include"), host);
     fflush(stdout);
     if (argc > 2 && strcmp(argv[1], "wait") == 0) {
         char name[4096];

@@ -1,8 +1,12 @@
 /* killed.c: ranks go from collective to collective until one of them is killed without warning, at
- * a moment drawn from the seed: killed SEED. The launcher must end the others. */
+ * a moment drawn from the seed: killed SEED. The launcher must end the others. killed none FILE: nobody
+ * is killed by this program, and rank 0 makes the file when all are under way. */
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "testlib.h"
@@ -25,7 +29,8 @@ int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "killed");
     rng r = rng_seed(argc > 1 ? strtoull(argv[1], NULL, 10) : 1, 0, 0);
-    int victim = rng_below(&r, test_size());
+    bool none = argc > 2 && strcmp(argv[1], "none") == 0;
+    int victim = none ? -1 : rng_below(&r, test_size());
     struct itimerspec when = {.it_value.tv_nsec = 100000000L + rng_below(&r, 300000) * 1000L};
     double *in = calloc(LONG, sizeof *in);
     double *out = calloc((size_t)LONG * (size_t)test_size(), sizeof *out);
@@ -39,6 +44,8 @@ int main(int argc, char **argv)
         timer_create(CLOCK_MONOTONIC, &how, &timer);
         timer_settime(timer, 0, &when, NULL);
     }
+    if (none && test_rank() == 0)
+        fclose(fopen(argv[2], "w"));
     for (;;)
         round_of_calls(in, out);
 }
