@@ -150,6 +150,11 @@ static int class_of(int64_t bytes)
     return cls;
 }
 
+const char *sk_report_size(int64_t bytes)
+{
+    return size_class[class_of(bytes)].label;
+}
+
 sk_report_counter *sk_report_counter_of(sk_report *r, int algo, int64_t bytes)
 {
     return (sk_report_counter *)&r->cell[served_at(algo, class_of(bytes))];
@@ -441,6 +446,7 @@ void sk_report_json(const sk_report *r, const sk_report_scope *of, FILE *out)
     json_text(out, "copy", of->copy);
     fputs(",\n  \"rows\": [", out);
     visit(r, json_row, &j);
+    fprintf(out, "\n  ],\n  \"shapes\": [%s", of->shapes ? of->shapes : "");
     fprintf(out, "\n  ],\n  \"plans_built\": %" PRId64 ",\n  \"plans_evicted\": %" PRId64,
             get(r, plans_at(r)), get(r, plans_at(r) + 1));
     fprintf(out, ",\n  \"off_node_messages\": %" PRId64 ",\n  \"off_node_bytes\": %" PRId64,

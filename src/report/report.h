@@ -99,6 +99,9 @@ enum {
 }; /* the sizes of the first collective, then of the next */
 void sk_report_cells(const sk_report *r, sk_report_cell cells[SK_NREPORT_CELLS]);
 
+/* How rows name the size. */
+const char *sk_report_size(int64_t bytes);
+
 /* Totals: "served", "host", "plans_built", "evicted", "setups", "setup_messages",
  * "off_node_messages", "off_node_bytes"; false when there is no such name. */
 bool sk_report_total(const sk_report *r, const char *name, long long *value);
@@ -119,6 +122,7 @@ typedef struct sk_report_scope {
     const char *end; /* how the job ended; NULL: by MPI_Finalize, and all ranks are counted */
     const char
         *copy; /* the prices of copies on a node, as SKEIN_COPY takes them; NULL: not known */
+    const char *shapes; /* of calls: elements of a JSON array; NULL: not known */
 } sk_report_scope;
 
 /* To a file as JSON, or as a table on standard error: that is "1", and what happens, with SK_BADARG,

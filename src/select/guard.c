@@ -203,6 +203,12 @@ sk_guard_times sk_guard_last_times(const sk_guard *g)
                             .host = mean[SK_GUARD_HOST]};
 }
 
+int64_t sk_guard_last_time(const sk_guard *g, sk_guard_side side, int64_t *calls)
+{
+    *calls = g->n[side] * g->timed;
+    return g->n[side] ? g->sum[side] / g->n[side] : 0;
+}
+
 void sk_guard_took(sk_guard *g, int64_t ns)
 {
     g->spent += ns;

@@ -318,8 +318,7 @@ bool sk_select_tuned(const sk_select *s, sk_coll coll)
     return sk_tuning_has(s->tuning, s->machine, coll);
 }
 
-/* What was measured of such calls. False: sizes or neighbours are not known to all ranks. */
-static bool tuned_call(const sk_call *c, sk_tuned *out)
+bool sk_select_tuned_call(const sk_call *c, sk_tuned *out)
 {
     const sk_neighborhood *n = sk_neighborhood_of(c);
     const sk_machine *m = n ? n->machine : c->machine;
@@ -360,7 +359,7 @@ static bool choose_tuned(const sk_select *s, const sk_call *c, sk_choice *out)
     sk_advice x;
     tuned_case k = {s, c};
     char host[48] = "";
-    if (!sk_select_tuned(s, c->coll) || !tuned_call(c, &call) ||
+    if (!sk_select_tuned(s, c->coll) || !sk_select_tuned_call(c, &call) ||
         !sk_tuning_advise(s->tuning, s->machine, &call, able, &k, &x))
         return false;
     out->algo = x.algo;

@@ -30,6 +30,9 @@ void sk_select_tune(sk_select *s, sk_tuning *t, int machine);
 /* Is the collective tuned? */
 bool sk_select_tuned(const sk_select *s, sk_coll coll);
 
+/* The call as a tuning file has it, without a time. False: not all ranks know its size or its neighbours. */
+bool sk_select_tuned_call(const sk_call *c, sk_tuned *out);
+
 /* The algorithm that the times advise for a neighbourhood that has no plan yet; NULL: none. */
 const sk_algo *sk_select_tuned_method(const sk_select *s, const sk_tuned *call);
 

@@ -41,6 +41,8 @@ expect names_a_wrong_line 2 'wrong:1: no tuning file.*; run' "$skein" tune -o wr
 expect keeps_a_wrong_file 0 hello cat wrong
 expect show_names_a_wrong_line 1 'wrong:1: no tuning file' "$skein" tune --show=wrong
 
+expect app_needs_a_program 1 'one program, as in skein tune --app' "$skein" tune --app mpiexec.openmpi -n 2
+
 for f in openmpi mpich; do
     run=mpiexec.$f
     if ! command -v $run >/dev/null || [ ! -x "$build/libexec/skein-bench-$f" ]; then
@@ -58,6 +60,19 @@ for f in openmpi mpich; do
     if [ -z "$twice" ]; then ok ${f}_merges; else fail ${f}_merges "$twice"; fi
     expect ${f}_shows_a_table 0 '^bcast +2 +1 +- +8 +[a-z]' "$skein" tune --show
     expect ${f}_shows_plots 0 '^ +a  host$' "$skein" tune --show="$file"
+    app=$build/tests/mpi/guard-$f
+    expect ${f}_app_names_a_program_without_calls 1 'no collective call' "$skein" tune -o app.$f --app $run -n 2 true
+    if [ -e app.$f ]; then fail ${f}_no_empty_file "there is one"; else ok ${f}_no_empty_file; fi
+    expect ${f}_app_measures 0 'different calls' "$skein" tune --seconds 3 -o app.$f --app $run -n 2 "$app" 1 9
+    file=app.$f
+    has ${f}_app_measures_its_sizes '^bcast +2 +1 +- +12000 host '
+    has ${f}_app_measures_its_neighbourhoods '^neighbor_allgather +2 +1 +1 +240 host '
+    if grep -q '^bcast .* 4096 ' app.$f; then
+        fail ${f}_app_measures_nothing_else "$(grep -m 1 ' 4096 ' app.$f)"
+    else
+        ok ${f}_app_measures_nothing_else
+    fi
+    file=$XDG_CONFIG_HOME/skein/tuning
     expect ${f}_uses_it 0 'tuning file: ' "$skein" explain bcast --ranks 2 --bytes 8
 done
 

@@ -234,6 +234,24 @@ tuning() { # flavour
     run 120 "$1" 3 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning -- random "$seed" 100
     run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning -- random "$seed" 100
     run 120 "$1" 6 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning 'SKEIN_MACHINE=node:* core:2' -- random "$seed" 100
+    # What was compared is kept, and merged with the next run.
+    rm -f "$tmp/learnt"
+    for again in '' ' again'; do
+        run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_LEARN=$tmp/learnt -- guard "$seed" 400
+        twice=$(awk 'NF == 8 { print $1, $2, $3, $4, $5, $6 }' "$tmp/learnt" | sort | uniq -d)
+        if grep -q '^[a-z_]*  *2 *1 .* host ' "$tmp/learnt" && [ -z "$twice" ]; then
+            ok "$1 what was learnt is a tuning file$again"
+        else
+            fail "$1 what was learnt is a tuning file$again" "$twice $(head -n 7 "$tmp/learnt" | tr '\n' ' ')"
+        fi
+    done
+    run 60 "$1" 2 SKEIN_TUNING=$tmp/learnt SKEIN_FIND=0 -- guard "$seed" 40 tuned
+    run 60 "$1" 3 SKEIN_GUARD=off SKEIN_LEARN=$tmp/learnt -- guard "$seed" 5
+    tuning_shows "$1 it says that nothing was learnt" 'SKEIN_LEARN: nothing was learnt.*SKEIN_GUARD_AFTER'
+    echo hello >"$tmp/learnt"
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_LEARN=$tmp/learnt -- guard "$seed" 400
+    tuning_shows "$1 a wrong file is not overwritten" 'SKEIN_LEARN: .*learnt:1: no tuning file'
+    grep -q hello "$tmp/learnt" && ok "$1 it is as it was" || fail "$1 it is as it was" "$(head -n 2 "$tmp/learnt")"
     # Only rank 0 reads a file.
     printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}" = 0 ] || export SKEIN_TUNING=%s\nexec "$@"\n' \
         "$tmp/none" >"$tmp/others" && chmod +x "$tmp/others"

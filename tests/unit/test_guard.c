@@ -248,6 +248,21 @@ static void nobody_to_compare_with_costs_nothing(void **state)
     assert_int_equal(w.hosts + w.others + w.came, 0);
 }
 
+/* A host that was said to be faster serves first, and goes on only if it is. */
+static void a_host_that_begins_is_compared_too(void **state)
+{
+    (void)state;
+    for (int faster = 0; faster < 2; faster++) {
+        world w = make(2000, faster ? 1000 : 4000);
+        for (int i = 0; i < RANKS; i++)
+            w.rank[i] = sk_guard_new_host(FIRST, 1500);
+        make_calls(&w, FIRST);
+        assert_int_equal(w.hosts, FIRST);
+        make_calls(&w, 400);
+        assert_int_equal(w.rank[0].best, faster ? SK_GUARD_HOST : SK_GUARD_SKEIN);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +280,7 @@ int main(void)
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
+        cmocka_unit_test(a_host_that_begins_is_compared_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,6 +274,31 @@ static void settings_are_stronger_than_the_file(void **state)
     assert_false(host);
 }
 
+/* A forced algorithm serves, or none. */
+static void a_trial_has_no_second_choice(void **state)
+{
+    (void)state;
+    char err[256];
+    char *env[] = {"SKEIN_ALLREDUCE_LONG=1", NULL};
+    sk_select *s = NULL;
+    sk_choice choice;
+    sk_call c = {.coll = SK_ALLREDUCE, .nranks = 4, .types = unit_types, .ntypes = 1};
+    c.send = c.recv = (sk_side){.count = 64};
+    assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=shm", &s, err, sizeof err), SK_OK);
+    sk_select_choose(s, &c, &choice); /* there is no shared memory */
+    assert_null(choice.algo);
+    sk_call bcast = c;
+    bcast.coll = SK_BCAST;
+    sk_select_choose(s, &bcast, &choice);
+    assert_non_null(choice.algo);
+    sk_select_free(s);
+    assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=ring", &s, err, sizeof err), SK_OK);
+    sk_select_choose(s, &c, &choice);
+    assert_string_equal(choice.algo->name, "ring");
+    sk_select_free(s);
+    assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=rign", &s, err, sizeof err), SK_BADARG);
+}
+
 /* ---- files ---- */
 
 static void files_are_found_read_and_replaced(void **state)
@@ -343,6 +368,7 @@ int main(void)
         cmocka_unit_test(the_nearest_counts_where_none_was_measured_everywhere),
         cmocka_unit_test(nodes_and_neighbours_are_kept_apart),
         cmocka_unit_test(settings_are_stronger_than_the_file),
+        cmocka_unit_test(a_trial_has_no_second_choice),
         cmocka_unit_test(files_are_found_read_and_replaced),
         cmocka_unit_test(a_fingerprint_names_the_machine_and_no_host),
     };

@@ -10,6 +10,7 @@
 #include "lab/graph/spec.h"
 #include "run/file.h"
 #include "run/launcher.h"
+#include "tune/app.h"
 #include "tune/cells.h"
 #include "tune/session.h"
 #include "tune/show.h"
@@ -20,13 +21,13 @@ typedef struct tune_options {
     sk_arena *arena;
     int64_t seconds;
     const char *output, *show_file;
-    bool show, chosen[SK_NCOLLS], any_chosen;
+    bool show, app, chosen[SK_NCOLLS], any_chosen;
     sk_numbers bytes;
     sk_strlist graphs;
     sk_flavour mpi;
 } tune_options;
 
-enum { SECS = SK_CLI_KEY, SHOW, COLLECTIVE, BYTES, GRAPH, MPI };
+enum { SECS = SK_CLI_KEY, SHOW, APP, COLLECTIVE, BYTES, GRAPH, MPI };
 
 static const struct argp_option options[] = {
     {"seconds", SECS, "N", 0,
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
      0},
     {"show", SHOW, "FILE", OPTION_ARG_OPTIONAL,
      "measure nothing, but print a tuning file as a table and as plots", 0},
+    {"app", APP, NULL, 0,
+     "the command line has a program: run it first, and measure the calls that it makes", 0},
     {"collective", COLLECTIVE, "LIST", 0, "only these collectives", 0},
     {"bytes", BYTES, "LIST", 0, "sizes (default: 8,64,512,4K,32K,256K,2M)", 0},
     {"graph", GRAPH, "GRAPH", 0,
@@ -50,7 +53,8 @@ static bool take(void *ctx, int key, const char *value);
 
 static const sk_cli cli = {
     .command = "skein tune",
-    .args = "[LAUNCHER [OPTION]...]\n--show[=FILE]",
+    .args =
+        "[LAUNCHER [OPTION]...]\n--app LAUNCHER [OPTION]... PROGRAM [ARGUMENT]...\n--show[=FILE]",
     .about =
         "Measure the collectives of the host MPI and all promising algorithms of Skein on this "
         "machine, by turns in one process, and write a tuning file by which Skein chooses from "
@@ -92,6 +96,8 @@ static bool take(void *ctx, int key, const char *value)
     case SHOW:
         o->show_file = value;
         return o->show = true;
+    case APP:
+        return o->app = true;
     case COLLECTIVE:
         return take_collectives(o, value);
     case BYTES:
@@ -284,6 +290,89 @@ static bool run_job(tune_options *o, sk_tune_session *s, const sk_select *select
     return ok;
 }
 
+/* ---- a program ---- */
+
+static bool pass_line(void *ctx, char *line)
+{
+    (void)ctx;
+    puts(line);
+    return true;
+}
+
+/* Runs the program with a report, and leaves only the launcher's words in the job. */
+static bool record(tune_options *o, tune_job *job, sk_tune_app *app)
+{
+    const char *path = NULL, *dir = getenv("TMPDIR");
+    sk_launcher_kind kind;
+    sk_section *part;
+    sk_strlist w = sk_strlist_new(o->arena), launcher = sk_strlist_new(o->arena);
+    sk_find_program(o->arena, job->words.v[0], NULL, &path);
+    bool found = path && sk_launcher_kind_of(o->arena, path, &kind) &&
+                 sk_launcher_words(kind, job->words.v, job->words.n) > 0;
+    if (!found || sk_launcher_sections(o->arena, kind, job->words.v, job->words.n, &part) != 1 ||
+        part->program == part->end)
+        return sk_cli_error(&cli, "--app needs a launcher and one program, as in skein tune --app "
+                                  "mpirun -n 8 ./app");
+    for (int i = 0; i < part->program; i++)
+        sk_strlist_add(&launcher, job->words.v[i]);
+    const char *report =
+        sk_format(o->arena, "%s/skein-tune.%ld.json", dir && *dir ? dir : "/tmp", (long)getpid());
+    sk_strlist_add(&w, sk_launch_self(o->arena));
+    sk_strlist_add(&w, "run");
+    sk_strlist_add(&w, sk_format(o->arena, "--report=%s", report));
+    for (int i = 0; i < job->words.n; i++)
+        sk_strlist_add(&w, job->words.v[i]);
+    setenv("SKEIN_FIND", "0", 1); /* calls that the host serves have no shape */
+    int status = sk_launch_run(&w, 1e6, pass_line, NULL);
+    fflush(stdout);
+    bool ok = sk_tune_app_read(o->arena, report, app) && app->n > 0;
+    unlink(report);
+    job->words = launcher;
+    if (!ok)
+        return sk_cli_error(&cli,
+                            "the program ended with status %d and has told of no collective call "
+                            "that can be tuned; does it end with MPI_Finalize?",
+                            status);
+    fprintf(stderr, "the program makes %d different calls\n", app->n);
+    return true;
+}
+
+/* The neighbourhoods of so many neighbours, or the global collectives. */
+static bool measure_part(tune_options *o, sk_tune_session *s, const sk_select *select,
+                         sk_tune_launch *l, const sk_tune_app *app, int neighbours,
+                         double seconds_each)
+{
+    int n = 0;
+    sk_tune_cell *cells = sk_arena_need(o->arena, (size_t)app->n * sizeof *cells);
+    for (int i = 0; i < app->n; i++)
+        if (app->neighbours[i] == neighbours &&
+            (neighbours ? app->cells[i].ranks == s->ranks : app->cells[i].ranks <= s->ranks))
+            cells[n++] = app->cells[i];
+    l->graph = NULL;
+    if (neighbours) {
+        double part = (double)neighbours / (s->ranks - 1);
+        l->graph = sk_format(o->arena, "random:%.4f", part < 1 ? part : 1);
+    }
+    sk_tune_cells_order(o->arena, select, &s->prices, cells, n);
+    return sk_tune_measure(s, l, cells, n, seconds_each * n);
+}
+
+static bool run_app(tune_options *o, sk_tune_session *s, const sk_select *select, const tune_job *j,
+                    const sk_tune_app *app)
+{
+    sk_tune_launch l = {.words = &j->words, .mpi = j->mpi};
+    double each = s->seconds / app->n;
+    bool ok = sk_tune_describe(s, &l) && measure_part(o, s, select, &l, app, 0, each);
+    for (int i = 0; ok && i < app->n; i++) {
+        int k = 0;
+        while (app->neighbours[k] != app->neighbours[i])
+            k++;
+        if (k == i && app->neighbours[i]) /* the first with so many */
+            ok = measure_part(o, s, select, &l, app, app->neighbours[i], each);
+    }
+    return ok;
+}
+
 static bool check_graphs(const tune_options *o)
 {
     for (int i = 0; i < o->graphs.n; i++) {
@@ -303,22 +392,31 @@ static int tune(tune_options *o, int nwords, char **words)
     sk_select *select = NULL;
     sk_tune_session s = {.arena = o->arena, .seconds = (double)o->seconds};
     s.tuning = sk_tuning_new();
-    if (!s.tuning || !check_graphs(o) || !find_output(o, false) ||
-        (access(o->output, F_OK) == 0 && !load(o->output, s.tuning)))
+    if (!s.tuning || !check_graphs(o) || !find_output(o, false))
+        return SK_CLI_WRONG;
+    bool existed = access(o->output, F_OK) == 0;
+    if (existed && !load(o->output, s.tuning))
         return SK_CLI_WRONG;
     s.path = o->output;
     if (!sk_tune_save(&s)) /* rather now than after two minutes */
         return 1;
-    sk_tune_session_start(&s);
+    sk_tune_app app = {0};
     if (sk_select_new(environ, &select, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err), SK_CLI_WRONG;
     int n = nwords ? given_job(o, nwords, words, jobs) : find_jobs(o, jobs);
-    bool ok = n > 0;
+    bool ok = n > 0 && (!o->app || record(o, &jobs[0], &app));
+    sk_tune_session_start(&s);
+    if (ok && o->app) {
+        ok = run_app(o, &s, select, &jobs[0], &app);
+        n = 0;
+    }
     for (int i = 0; i < n && ok; i++)
         ok = run_job(o, &s, select, &jobs[i], s.seconds / n);
     if (s.ntimes)
         fprintf(stderr, "%d measurements in %s%s; `skein tune --show=%s` shows them\n", s.ntimes,
                 s.path, s.interrupted ? ", interrupted" : "", s.path);
+    else if (!existed)
+        unlink(s.path); /* it would be an empty one */
     sk_select_free(select);
     sk_tuning_free(s.tuning);
     return s.interrupted ? 130 : ok ? 0 : 1;

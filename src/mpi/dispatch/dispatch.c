@@ -12,6 +12,7 @@
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
 #include "mpi/dispatch/count.h"
+#include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/own_lane.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
@@ -219,6 +220,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
         return true;
     }
+    if (SK_UNLIKELY(sk_proc.shapes))
+        sk_learn_shape(&call.call, plan);
     int error = call.own_differs ? sk_mpi_call_copy_own(&call) : MPI_SUCCESS;
     bool served = false;
     if (!plan->algo)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/dispatch/learn.h"
 #include "mpi/state/world.h"
 #include "report/channel.h"
 
@@ -19,7 +20,7 @@ static void tell(sk_news_kind kind)
     sk_channel_send(&n, -1);
 }
 
-static void save(const sk_report *r, int counted, const char *end)
+static void save(const sk_report *r, int counted, const char *end, const char *shapes)
 {
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
     const struct sk_world *w = sk_proc.world;
@@ -27,6 +28,7 @@ static void save(const sk_report *r, int counted, const char *end)
     const sk_report_scope of = {.nranks = sk_proc.world_size,
                                 .counted = counted,
                                 .end = end,
+                                .shapes = shapes,
                                 .copy = w && sk_copy_prices_known(&w->prices)
                                             ? sk_copy_prices_text(&w->prices, copy, sizeof copy)
                                             : NULL};
@@ -64,7 +66,7 @@ void sk_ending_off(const char *where)
     tell(SK_NEWS_OFF);
     sk_report *none = *where && sk_proc.world_rank == 0 ? sk_report_new(NULL) : NULL;
     if (none)
-        save(none, 0, "SKEIN=off, so every call went to the host MPI");
+        save(none, 0, "SKEIN=off, so every call went to the host MPI", NULL);
     sk_report_free(none);
 }
 
@@ -101,8 +103,10 @@ void sk_ending_finalize(void)
     long long served = 0, host = 0;
     sk_report_total(sk_proc.report, "served", &served);
     sk_report_total(sk_proc.report, "host", &host);
+    char *shapes = sk_proc.shapes ? sk_learn_shapes() : NULL;
     if (sk_proc.reporting && merge() && sk_proc.world_rank == 0)
-        save(sk_proc.report, sk_proc.world_size, NULL);
+        save(sk_proc.report, sk_proc.world_size, NULL, shapes);
+    free(shapes);
     sk_news n = news_of(SK_NEWS_END);
     n.collectives = served + host > 0;
     sk_channel_send(&n, -1);
@@ -120,7 +124,7 @@ void sk_ending_abort(void)
     tell(SK_NEWS_ABORT);
     snprintf(end, sizeof end, "MPI_Abort by rank %d, the counts are its own", sk_proc.world_rank);
     if (must_save())
-        save(sk_proc.report, 1, end);
+        save(sk_proc.report, 1, end, NULL);
     sk_proc.reporting = false; /* exit may follow */
 }
 
@@ -129,7 +133,7 @@ void sk_ending_abort(void)
 __attribute__((destructor)) static void ended(void)
 {
     if (must_save() && sk_proc.world_rank == 0)
-        save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0");
+        save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0", NULL);
 }
 
 #endif

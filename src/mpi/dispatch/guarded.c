@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/topo.h"
 #include "mpi/state/world.h"
@@ -151,8 +152,10 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
     if (!g->guard.sides && g->guard.quiet <= 0)
         sk_guard_compare(&g->guard, sides_of(c, a));
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, c);
-    if (v.decided)
+    if (v.decided) {
         report_comparison(g, c, bytes, v.side == SK_GUARD_HOST);
+        sk_learn_comparison(&g->guard, c, a);
+    }
     return v;
 }
 

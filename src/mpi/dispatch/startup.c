@@ -6,6 +6,7 @@
 
 #include "mpi/dispatch/bsend.h"
 #include "mpi/dispatch/ending.h"
+#include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/state/comm.h"
 #include "mpi/state/device.h"
@@ -74,6 +75,11 @@ static void read_settings(const sk_settings *set)
         sk_settings_given(set, SK_SET_FIND) ? sk_settings_int(set, SK_SET_FIND) : -1;
     if (sk_proc.reproducible)
         sk_proc.find_after = 0;
+    if (sk_proc.reporting && strcmp(sk_settings_text(set, SK_SET_REPORT), "1") != 0 &&
+        !(sk_proc.shapes = sk_tuning_new()))
+        refuse("out of memory");
+    if (*sk_settings_text(set, SK_SET_LEARN) && !(sk_proc.learnt = sk_tuning_new()))
+        refuse("out of memory");
     sk_proc.plans = strcmp(sk_settings_text(set, SK_SET_PLAN), "off") != 0;
     check_machine(set);
     for (int i = 0; i < SK_NCOLLS; i++)
@@ -141,6 +147,7 @@ void sk_process_end(void)
     sk_bsend_flush();
     if (sk_proc.hooked)
         sk_host_hook_remove();
+    sk_learn_finish();
     sk_ending_finalize();
     memset(sk_proc.enabled, 0, sizeof sk_proc.enabled);
     for (int i = 0; i < SK_SLOTS; i++) {
@@ -157,6 +164,8 @@ void sk_process_end(void)
     sk_host.Comm_free(&sk_proc.self);
     sk_dtype_forget_all();
     sk_report_free(sk_proc.report);
+    sk_tuning_free(sk_proc.shapes);
+    sk_proc.shapes = NULL;
     sk_select_free(sk_proc.select);
     sk_proc.report = NULL;
     sk_proc.select = NULL;

@@ -49,6 +49,11 @@ typedef struct sk_process {
     _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;
+    sk_tuning *shapes; /* of calls, for a report in JSON; NULL: none. The next four under `lock` */
+    int64_t nshapes;
+    bool shapes_full;
+    sk_tuning
+        *learnt; /* SKEIN_LEARN: see dispatch/learn.h; NULL: nothing is to be kept. Under `lock` */
     sk_report *report;
     sk_report_counter *host_counters; /* the first of them: see count.h */
     int world_rank, world_size;       /* for the end: see ending.h */

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "select/tuning_file.h"
-
-static void fingerprint(char name[SK_TUNING_NAME])
+void sk_tuned_machine(char name[SK_TUNING_NAME])
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int len = 0;
@@ -25,7 +23,7 @@ char *sk_tuned_read(void)
     if (t && sk_tuning_load(path, t, err, sizeof err) != SK_OK) {
         fprintf(stderr, "skein: %s (until then the tuning file is ignored)\n", err);
     } else if (t) {
-        fingerprint(name);
+        sk_tuned_machine(name);
         const char *found = sk_tuning_machine(t, sk_tuning_index(t, name));
         text = found ? sk_tuning_text(t, found) : NULL;
     }

@@ -1,0 +1,173 @@
+#include "mpi/dispatch/learn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/state/tuned.h"
+#include "select/tuning_file.h"
+
+static const char anywhere[] = "*"; /* the machine is known at the end */
+
+/* ---- during the program ---- */
+
+static void keep(const sk_tuned *e)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    sk_tuning_add(sk_proc.learnt, anywhere, e);
+    pthread_mutex_unlock(&sk_proc.lock);
+}
+
+void sk_learn_comparison(const sk_guard *g, sk_comm *c, const sk_args *a)
+{
+    sk_mpi_call read;
+    sk_tuned e;
+    sk_choice choice;
+    if (!sk_proc.learnt || c->rank != 0 || !sk_args_read(a, c, &read) ||
+        !sk_select_tuned_call(&read.call, &e))
+        return;
+    sk_select_choose(sk_proc.select, &read.call, &choice);
+    const sk_algo *algo[SK_GUARD_SIDES] = {[SK_GUARD_SKEIN] = choice.algo,
+                                           [SK_GUARD_OTHER] =
+                                               sk_select_other(sk_proc.select, &read.call)};
+    for (int i = 0; i < SK_GUARD_SIDES; i++) {
+        int64_t ns = sk_guard_last_time(g, (sk_guard_side)i, &e.calls);
+        e.us = 1e-3 * (double)ns;
+        e.algo = algo[i];
+        if (ns > 0 && e.calls > 0 && (e.algo || i == SK_GUARD_HOST))
+            keep(&e);
+    }
+}
+
+void sk_learn_shape(const sk_call *call, const sk_plan *plan)
+{
+    enum { MOST = 4096, TIDY = 1024 };
+    sk_tuned e;
+    if (call->nranks < 2 || !sk_select_tuned_call(call, &e))
+        return;
+    e.algo = plan->algo;
+    e.us = 1;
+    e.calls = 1;
+    pthread_mutex_lock(&sk_proc.lock);
+    int n = 0;
+    if (++sk_proc.nshapes % TIDY == 0 && sk_tuning_machine(sk_proc.shapes, 0))
+        sk_tuning_times(sk_proc.shapes, 0, &n);
+    sk_proc.shapes_full = sk_proc.shapes_full || n > MOST;
+    if (!sk_proc.shapes_full)
+        sk_tuning_add(sk_proc.shapes, anywhere, &e);
+    pthread_mutex_unlock(&sk_proc.lock);
+}
+
+/* ---- at the end ---- */
+
+/* Adds what the ranks found, text after text, each ended by 0. */
+static void take_texts(sk_tuning *into, const char *text, const char *end)
+{
+    char err[SK_TUNING_ERR];
+    for (; text < end; text += strlen(text) + 1)
+        if (*text)
+            sk_tuning_read(into, text, strlen(text), err, sizeof err);
+}
+
+/* The text of all ranks' tunings together, at rank 0, to be freed; NULL at the others, or if there is nothing.
+ * Collective over MPI_COMM_WORLD. */
+static char *gather(sk_tuning *t)
+{
+    int nranks = sk_proc.world_size, root = sk_proc.world_rank == 0;
+    char *mine = sk_tuning_machine(t, 0) ? sk_tuning_text(t, NULL) : NULL, *all = NULL,
+         *text = NULL;
+    int bytes = mine ? (int)strlen(mine) + 1 : 0;
+    int *counts = calloc((size_t)nranks * 2, sizeof *counts), *at = counts + nranks;
+    sk_tuning *sum = sk_tuning_new();
+    if (!counts || !sum)
+        sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM); /* the others wait */
+    sk_host.Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    int64_t sum_bytes = 0;
+    for (int i = 0; root && i < nranks; i++) {
+        counts[i] = sum_bytes + counts[i] <= INT32_MAX / 2 ? counts[i] : 0;
+        at[i] = (int)sum_bytes;
+        sum_bytes += counts[i];
+    }
+    /* Too much for one message: all ranks must know who is left out. */
+    sk_host.Scatter(counts, 1, MPI_INT, &bytes, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (root && !(all = malloc((size_t)sum_bytes + 1)))
+        sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+    sk_host.Gatherv(mine, bytes, MPI_CHAR, all, counts, at, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (root && sum_bytes) {
+        take_texts(sum, all, all + sum_bytes);
+        text = sk_tuning_text(sum, NULL);
+    }
+    sk_tuning_free(sum);
+    free(all);
+    free(counts);
+    free(mine);
+    return text;
+}
+
+/* At rank 0: merges with the file. */
+static void write_file(const char *text, const char *path)
+{
+    char err[SK_TUNING_PATH + SK_TUNING_ERR], name[SK_TUNING_NAME];
+    sk_tuning *found = sk_tuning_new(), *file = sk_tuning_new();
+    snprintf(err, sizeof err, "%s", sk_status_text(SK_NOMEM));
+    bool ok = found && file && sk_tuning_read(found, text, strlen(text), err, sizeof err) == SK_OK;
+    FILE *old = ok ? fopen(path, "re") : NULL;
+    if (old) {
+        fclose(old);
+        ok = sk_tuning_load(path, file, err, sizeof err) == SK_OK;
+    }
+    if (ok) {
+        int n;
+        const sk_tuned *v = sk_tuning_times(found, 0, &n);
+        sk_tuned_machine(name);
+        for (int i = 0; i < n; i++)
+            ok = sk_tuning_add(file, name, &v[i]) == SK_OK && ok;
+        ok = ok && sk_tuning_save(path, file, err, sizeof err) == SK_OK;
+    }
+    if (!ok)
+        fprintf(stderr, "skein: SKEIN_LEARN: %s\n", err);
+    sk_tuning_free(file);
+    sk_tuning_free(found);
+}
+
+char *sk_learn_shapes(void)
+{
+    char err[SK_TUNING_ERR], *json = NULL, *text = gather(sk_proc.shapes);
+    size_t size = 0;
+    int n = 0;
+    sk_tuning *t = text ? sk_tuning_new() : NULL;
+    if (t && sk_tuning_read(t, text, strlen(text), err, sizeof err) == SK_OK) {
+        const sk_tuned *v = sk_tuning_times(t, 0, &n);
+        FILE *out = open_memstream(&json, &size);
+        for (int i = 0; out && i < n; i++)
+            fprintf(out,
+                    "%s\n    {\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, "
+                    "\"neighbours\": %d, \"bytes\": %" PRId64 "}",
+                    i ? "," : "", sk_coll_name(v[i].coll), v[i].ranks, v[i].nodes, v[i].neighbours,
+                    v[i].bytes);
+        if (out && fclose(out) != 0) {
+            free(json);
+            json = NULL;
+        }
+    }
+    sk_tuning_free(t);
+    free(text);
+    return json;
+}
+
+void sk_learn_finish(void)
+{
+    if (!sk_proc.learnt)
+        return;
+    const char *path = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_LEARN);
+    char *text = gather(sk_proc.learnt);
+    if (text)
+        write_file(text, path);
+    else if (sk_proc.world_rank == 0)
+        fprintf(stderr, "skein: SKEIN_LEARN: nothing was learnt, as no calls were compared; more "
+                        "calls, or a smaller SKEIN_GUARD_AFTER, may help\n");
+    free(text);
+    sk_tuning_free(sk_proc.learnt);
+    sk_proc.learnt = NULL;
+}
