@@ -22,6 +22,7 @@ sk_copy_costs sk_copy_costs_of(const sk_call *c)
         .all_read = user * far + again * (others - far),
         .read_fresh = fresh * apart + again * (1 - apart),
         .call = ns(p, SK_PRICE_CALL),
+        .wait = shared ? ns(p, SK_PRICE_CALL) : 0,
         .cores = cores,
         .known = sk_copy_prices_known(p),
     };
@@ -29,7 +30,7 @@ sk_copy_costs sk_copy_costs_of(const sk_call *c)
 
 double sk_copy_waits(const sk_copy_costs *x, double bytes, double chunk)
 {
-    return (double)(int64_t)((bytes + chunk - 1) / chunk) * x->call;
+    return (double)(int64_t)((bytes + chunk - 1) / chunk) * x->wait;
 }
 
 double sk_copy_time(const sk_copy_costs *x, double busiest, double all)

@@ -5,8 +5,9 @@
  * time; where ranks share cores these add up: it takes the longer of the busiest rank's time and of
  * the time of all, divided by the cores. A slot is filled while the one before is emptied.
  *
- * A rank that waits for another one loses about as much as by a call of the kernel: once for each chunk
- * through slots, twice by single copy, before it reads and until all have read.
+ * Where ranks share cores, one that waits for another loses about as much as by a call of the kernel: once for
+ * each chunk through slots, twice by single copy, before it reads and until all have read. With a core of its own
+ * it sees at once what it waits for, and loses little.
  *
  * Where ranks share cores, a share 1/cores of all pairs of ranks is on one core, and what one of them
  * has written or read is in its cache for the other. Memory that is read in place has been written
@@ -25,7 +26,8 @@ typedef struct sk_copy_costs {
     double read;       /* in place, of a user's buffer */
     double all_read;   /* all other ranks read the same byte */
     double read_fresh; /* in place, of what was just computed */
-    double call;       /* a read, or one more wait of a rank for the others */
+    double call;       /* a read */
+    double wait;       /* one more wait of a rank for the others */
     double cores;      /* that the ranks have */
     bool known;
 } sk_copy_costs;

@@ -203,8 +203,8 @@ static void settings_override_the_prices(void **state)
 static void the_cutoff_is_where_both_ways_take_as_long(void **state)
 {
     (void)state;
-    assert_string_equal(choice(kernel_cheap, SK_ALLTOALL, 2, 0, 7400), "shm");
-    assert_string_equal(choice(kernel_cheap, SK_ALLTOALL, 2, 0, 7408), "single-copy");
+    assert_string_equal(choice(kernel_cheap, SK_ALLTOALL, 2, 0, 3696), "shm");
+    assert_string_equal(choice(kernel_cheap, SK_ALLTOALL, 2, 0, 3704), "single-copy");
     sk_copy_prices p = {0};
     char err[192];
     sk_copy_prices_parse(strchr(kernel_cheap, '=') + 1, &p, err, sizeof err);

@@ -39,7 +39,7 @@ static sk_ways ways(const sk_call *c)
     double n = (double)sk_blocks_bytes(&all, 0, c->nranks), p = c->nranks,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
     double slots = n * (x.in + x.all_out) + p * (p - 1) * sk_copy_waits(&x, n / p, chunk),
-           single = n * x.all_read + p * (2 * p - 1) * x.call;
+           single = n * x.all_read + p * ((p - 1) * x.call + p * x.wait);
     return (sk_ways){.slots = sk_copy_time(&x, slots / p, slots),
                      .single = sk_copy_time(&x, single / p, single)};
 }

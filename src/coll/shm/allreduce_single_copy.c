@@ -40,7 +40,8 @@ static sk_ways ways(const sk_call *c)
     double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
     double slots = (n + part) * x.in + 2 * (n - part) * x.out + 2 * sk_copy_waits(&x, n, chunk),
-           single = sk_read_fold_time(&x, c, part) + (n - part) * x.read_fresh + (p + 2) * x.call;
+           single = sk_read_fold_time(&x, c, part) + (n - part) * x.read_fresh + (p - 1) * x.call +
+                    3 * x.wait;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, single, p * single)};
 }

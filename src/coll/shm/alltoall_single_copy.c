@@ -37,7 +37,7 @@ static sk_ways ways(const sk_call *c)
     double p = c->nranks, n = (p - 1) * (double)sk_call_bytes(c),
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
     double slots = n * (x.in + x.out) + sk_copy_waits(&x, n, chunk),
-           single = n * x.read + (2 * p - 1) * x.call;
+           single = n * x.read + (p - 1) * x.call + p * x.wait;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, single, p * single)};
 }

@@ -39,8 +39,9 @@ static sk_ways ways(const sk_call *c)
            fast = x.in + x.out - slow;
     return (sk_ways){.slots = sk_copy_time(&x, n * slow + first * fast + waits,
                                            n * (x.in + x.all_out) + others * waits),
-                     .single = sk_copy_time(&x, n * x.read + 3 * x.call,
-                                            n * x.all_read + (2 * others + 1) * x.call)};
+                     .single =
+                         sk_copy_time(&x, n * x.read + x.call + 2 * x.wait,
+                                      n * x.all_read + others * x.call + (others + 1) * x.wait)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

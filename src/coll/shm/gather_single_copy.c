@@ -39,10 +39,10 @@ static sk_ways ways(const sk_call *c)
     double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
            waits = (p - 1) * sk_copy_waits(&x, b, chunk),
-           single = n * x.read + (2 * p - 1) * x.call;
+           single = n * x.read + (p - 1) * x.call + p * x.wait;
     return (sk_ways){.slots = sk_copy_time(&x, n * x.out + (b < chunk ? b : chunk) * x.in + waits,
                                            n * (x.in + x.out) + waits),
-                     .single = sk_copy_time(&x, single, single + (p - 1) * x.call)};
+                     .single = sk_copy_time(&x, single, single + (p - 1) * x.wait)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

@@ -75,7 +75,7 @@ static double pair_slots(const sk_copy_costs *x, const sk_call *c)
     double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
            root = x->out + x->copy, first = n < chunk ? n : chunk;
     return sk_copy_time(
-        x, n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) + x->call,
+        x, n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) + x->wait,
         n * (x->in + root));
 }
 
@@ -85,8 +85,8 @@ static sk_ways ways(const sk_call *c)
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, n = (double)sk_call_bytes(c), part = n / p,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_REDUCE_CHUNK);
-    double each = sk_read_fold_time(&x, c, by_root(c) ? n : part) + 2 * x.call,
-           read = by_root(c) ? 0 : (n - part) * x.read_fresh + p * x.call;
+    double each = sk_read_fold_time(&x, c, by_root(c) ? n : part) + 2 * x.wait,
+           read = by_root(c) ? 0 : (n - part) * x.read_fresh + (p - 1) * x.call + x.wait;
     double slots = (n + part) * x.in + (n - part) * x.out + 2 * sk_copy_waits(&x, n, chunk),
            taken = (n - part) * x.out;
     return (sk_ways){.slots = by_root(c) ? pair_slots(&x, c)

@@ -117,14 +117,14 @@ static sk_ways ways(const sk_call *c)
            slot = (double)sk_intra_chain_bytes(c), chunk = (double)chunk_of(c) * elem;
     slot = slot < n ? slot : n;
     chunk = chunk < n ? chunk : n;
-    double byte = x.in + x.out + (c->coll == SK_SCAN ? 2 : 1) * x.copy, slots = n * byte + x.call;
+    double byte = x.in + x.out + (c->coll == SK_SCAN ? 2 : 1) * x.copy, slots = n * byte + x.wait;
     bool direct = p == 2; /* there is no prefix but the first rank's vector */
     double read =
                (direct ? x.read : x.read_fresh) + (direct && c->coll == SK_EXSCAN ? 0 : 2 * x.copy),
-           a_chunk = chunk * read + 2 * x.call, all = n / chunk * a_chunk;
+           a_chunk = chunk * read + x.call + x.wait, all = n / chunk * a_chunk;
     return (sk_ways){.slots = sk_copy_time(&x, slots + (p - 2) * slot * byte, p * slots),
-                     .single = sk_copy_time(&x, all + (p - 2) * a_chunk + x.call,
-                                            (p - 1) * all + 2 * p * x.call)};
+                     .single = sk_copy_time(&x, all + (p - 2) * a_chunk + x.wait,
+                                            (p - 1) * all + 2 * p * x.wait)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

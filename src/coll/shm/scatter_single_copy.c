@@ -38,10 +38,10 @@ static sk_ways ways(const sk_call *c)
     double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
            chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
            waits = sk_copy_waits(&x, n, chunk);
-    return (sk_ways){
-        .slots = sk_copy_time(&x, n * x.in + (b < chunk ? b : chunk) * x.out + waits,
-                              n * (x.in + x.out) + waits),
-        .single = sk_copy_time(&x, b * x.read + 3 * x.call, n * x.read + (2 * p - 1) * x.call)};
+    return (sk_ways){.slots = sk_copy_time(&x, n * x.in + (b < chunk ? b : chunk) * x.out + waits,
+                                           n * (x.in + x.out) + waits),
+                     .single = sk_copy_time(&x, b * x.read + x.call + 2 * x.wait,
+                                            n * x.read + (p - 1) * x.call + p * x.wait)};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)

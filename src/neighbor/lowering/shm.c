@@ -357,7 +357,7 @@ static sk_ways ways(const sk_call *c)
     sk_copy_costs x = sk_copy_costs_of(c);
     double d = (double)max_degree(c), b = (double)sk_call_bytes(c), p = c->nranks;
     double slots = b * (d * x.out + (sk_neighbor_gathers(c) ? 1 : d) * x.in),
-           single = d * (b * x.read + x.call) + x.call;
+           single = d * (b * x.read + x.call) + x.wait;
     return (sk_ways){.slots = sk_copy_time(&x, slots, p * slots),
                      .single = sk_copy_time(&x, single, p * single)};
 }
