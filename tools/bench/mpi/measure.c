@@ -116,6 +116,16 @@ static double warm_up(sk_case *c, const sk_measurement *m)
     return pair;
 }
 
+/* So many single calls that Skein has found out what is best for them. */
+static void warm_up_singles(sk_case *c, const sk_measurement *m)
+{
+    enum { TIMES = 20 };
+    double begin = sk_clock_now(m->sampler.clock), us[SK_SIDES];
+    for (int i = 0;
+         i < TIMES && decide_at_0(sk_clock_now(m->sampler.clock) - begin < m->budget / 4); i++)
+        sk_sample_singles(c, &m->sampler, SK_MAX_SINGLES, i, us);
+}
+
 static int clamp(double x, int lo, int hi)
 {
     return x < lo ? lo : x > hi ? hi : (int)x;
@@ -178,6 +188,8 @@ static double host_call_us(sk_case *c, const sk_measurement *m, int train)
 /* The plan of rank 0; the computation of overlap is as long as a call of the host. */
 static sk_round_plan plan_round(sk_case *c, sk_measurement *m)
 {
+    if (m->sampler.single)
+        warm_up_singles(c, m);
     sk_round_plan p = makes_comms(m) ? plan_comms(c, m) : plan_warm(c, m, warm_up(c, m));
     PMPI_Bcast(&p, sizeof p, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (m->sampler.conditions.phase == SK_OVERLAP && m->sampler.gap_us <= 0)
@@ -231,6 +243,12 @@ bool sk_measure_point(sk_case *c, const sk_measurement *m, sk_point *out)
     sk_comm_list used = {.n = {0}};
     sk_measurement mine = *m;
     mine.sampler.used = &used;
+    MPI_Comm single[SK_SIDES];
+    bool apart =
+        m->sampler.conditions.phase == SK_WARM && c->form == SK_BLOCKING && !c->neighborhood;
+    for (int side = 0; apart && side < SK_SIDES; side++)
+        single[side] = sk_case_new_comm(c, side == SK_HOST);
+    mine.sampler.single = apart ? single : NULL;
     char *keep = malloc(c->check_bytes + 1);
     sk_bench_round *rounds = calloc((size_t)m->rounds, sizeof *rounds);
     double *v = calloc((size_t)m->rounds, sizeof *v);
@@ -247,6 +265,8 @@ bool sk_measure_point(sk_case *c, const sk_measurement *m, sk_point *out)
             out->equal = again < out->equal ? again : out->equal;
         }
     }
+    for (int side = 0; apart && side < SK_SIDES; side++)
+        sk_case_free_comm(single[side], side == SK_HOST);
     free(v);
     free(rounds);
     free(keep);

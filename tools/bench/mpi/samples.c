@@ -63,15 +63,26 @@ double sk_sample_empty(const sk_sampler *s)
     return sk_median(span, TIMES);
 }
 
+static void swap_comms(sk_case *c, const sk_sampler *s)
+{
+    for (int side = 0; s->single && side < SK_SIDES; side++) {
+        MPI_Comm comm = c->comm[side];
+        c->comm[side] = s->single[side];
+        s->single[side] = comm;
+    }
+}
+
 /* A call that a rank started late is left out, unless all calls were late. */
 void sk_sample_singles(sk_case *c, const sk_sampler *s, int n, int number, double us[SK_SIDES])
 {
     double times[SK_SIDES * PER_CALL * SK_MAX_SINGLES], span[SK_MAX_SINGLES];
+    swap_comms(c, s);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < SK_SIDES; k++) {
             int side = (first_side(number, i) + k) % SK_SIDES;
             time_one(c, s, side == SK_HOST, times + PER_CALL * (i * SK_SIDES + side));
         }
+    swap_comms(c, s);
     reduce_to_0(times, SK_SIDES * n);
     for (int side = 0; side < SK_SIDES; side++) {
         int count = 0;

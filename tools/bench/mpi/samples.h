@@ -21,6 +21,9 @@ typedef struct sk_sampler {
     double gap_us; /* computation before each call, or during it */
     sk_comm_list
         *used; /* cold: the communicators of all samples, so that none gets what another left */
+    MPI_Comm *
+        single; /* for each side the communicator of single calls, NULL: that of the others. What Skein
+                       * finds out about calls in trains need not hold for calls that come one by one. */
     const sk_clock *clock;
     const sk_start *start;
     const sk_work *work;
