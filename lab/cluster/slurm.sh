@@ -8,13 +8,13 @@ for tool in munged slurmctld slurmd srun; do
     command -v $tool >/dev/null || { echo "slurm.sh: $tool is not installed" >&2; exit 77; }
 done
 dir=/run/slurm
+[ ! -e $dir ] || { echo "slurm.sh: Slurm runs already" >&2; exit 2; }
 mkdir -p $dir/state && chmod 755 $dir
 me=$(id -un)
 (umask 077 && dd if=/dev/urandom bs=1 count=1024 of=$dir/key 2>/dev/null)
 munged --force --key-file=$dir/key --socket=$dir/munge --pid-file=$dir/munge.pid --log-file=$dir/munge.log \
     --seed-file=$dir/seed --num-threads=2 || exit 77
 
-cores=$(nproc)
 cat >$dir/slurm.conf <<CONF
 ClusterName=lab
 SlurmctldHost=h1
@@ -46,11 +46,11 @@ done
 echo "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE" >>$dir/slurm.conf
 echo "CgroupPlugin=cgroup/v1" >$dir/cgroup.conf
 
-export SLURM_CONF=$dir/slurm.conf PMIX_MCA_gds=hash
-[ "$cores" -gt 0 ] && slurmctld -f $dir/slurm.conf || { cat $dir/slurmctld.log >&2; exit 77; }
+export SLURM_CONF=$dir/slurm.conf
+slurmctld -f $dir/slurm.conf || { cat $dir/slurmctld.log >&2; exit 77; }
 for i in $(seq "$CLUSTER_HOSTS"); do
     mkdir -p "$dir/spool.h$i"
-    "$CLUSTER_RSH" "h$i" "SLURM_CONF=$dir/slurm.conf PMIX_MCA_gds=hash slurmd -N h$i -f $dir/slurm.conf" || exit 77
+    "$CLUSTER_RSH" "h$i" "SLURM_CONF=$dir/slurm.conf slurmd -N h$i -f $dir/slurm.conf" || exit 77
 done
 tries=0
 until [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = "$CLUSTER_HOSTS" ]; do

@@ -175,17 +175,19 @@ part_mpi() {
 part_containers() {
     for f in $flavours; do
         [ -x "$programs/random-$f" ] || continue
-        launch="mpirun.$f -n 4"
+        launch="mpirun.$f -n 4" what="$programs/random-$f 1 20"
         if [ "$f" = openmpi ]; then
             launch="$launch --mca btl tcp,self -x SKEIN_FIND=0 -x SKEIN_PMPI=off
                 -x LD_PRELOAD=$build/lib/libskein.so"
         else
+            what="$programs/neighbors-$f 1 2" # reductions of the host differ on several hosts
             launch="$launch -genv SKEIN_FIND 0 -genv SKEIN_PMPI off -genv UCX_TLS tcp,self
                 -genv LD_PRELOAD $build/lib/libskein.so:$programs/libyield.so"
         fi
         for own in "--pid --fork" "--pid --fork --mount-proc" "--ipc"; do
-            returns "$f, ranks with their own $own" 0 $cluster -- $launch unshare $own "$programs/random-$f" 1 20
+            returns "$f, ranks with their own $own" 0 $cluster -- $launch unshare $own $what
         done
+        returns "$f, hosts that share a hostname" 0 $cluster --name node -- $launch $what
     done
 }
 

@@ -65,6 +65,16 @@ host_crashes() {
     [ "$(crash "$tmp/host")" = "$how" ]
 }
 
+# host_errs COMMAND: all cases that differ do so without Skein, too. MPICH's own reduce is wrong on several hosts.
+host_errs() {
+    [ "$flavour:${CLUSTER_HOSTS:+several}" = mpich:several ] || return 1
+    grep -ao 'seed [0-9]* case [0-9]*: [a-z]* reduce,' "$log" | sort -u >"$tmp/cases"
+    [ "$(grep -ac 'seed [0-9]* case ' "$log")" = "$(grep -ac ' reduce,' "$log")" ] && [ -s "$tmp/cases" ] || return 1
+    HOST=1 launcher $flavour $n
+    eval "timeout $(patience $limit) $launch $1" >"$tmp/host" 2>&1 </dev/null
+    while read -r one; do grep -aqF "$one" "$tmp/host" || return 1; done <"$tmp/cases"
+}
+
 # run SECONDS FLAVOUR RANKS [NAME=VALUE...] -- PROGRAM [ARG...]
 run() {
     limit=$1 flavour=$2 n=$3
@@ -86,6 +96,8 @@ run() {
         ok "$name"
     elif host_crashes "$programs/$program-$flavour $*"; then
         skip "$name" "it crashes without Skein too: $(crash "$log")"
+    elif host_errs "$programs/$program-$flavour $*"; then
+        skip "$name" "the host's own reduce differs without Skein too: $(head -n 1 "$tmp/cases")"
     else
         why=$(grep -a "^$program: " "$log" | grep -av 'left out' | head -1)
         [ $rc = 124 ] && why="no end after $limit s"
@@ -521,12 +533,16 @@ flavour_tests() { # flavour
         killed $f 5 SKEIN_FIND=0
         killed $f 5 SKEIN_FIND=0 SKEIN_WAIT=sleep
     fi
-    if wanted hosts; then # SKEIN_FIND: MPICH's own nonblocking reduce is wrong on uneven hosts
+    if wanted hosts; then # SKEIN_FIND: the host shall serve little
         n=$CLUSTER_RANKS much=${LONG:+10}
         run 100 $f $n SKEIN_FIND=0 -- random "$seed" $((40 * ${much:-1}))
         run 100 $f $n SKEIN_FIND=3 SKEIN_GUARD_AFTER=1 -- neighbors "$seed" $((2 * ${much:-1}))
         run 60 $f $n SKEIN_FIND=0 -- forms
-        run 60 $f $n SKEIN_FIND=0 -- progress
+        if [ "$(hostname)" = h1 ]; then
+            run 60 $f $n SKEIN_FIND=0 -- progress
+        else
+            skip "$f progress" "windows of Open MPI crash where hosts share a hostname, also without Skein"
+        fi
         run 250 $f $n SKEIN_FIND=0 -- threads "$seed" $((4 * ${much:-1}))
         killed $f $n SKEIN_FIND=0
         if [ -n "$much" ]; then
