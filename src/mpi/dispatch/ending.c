@@ -103,7 +103,8 @@ void sk_ending_finalize(void)
     long long served = 0, host = 0;
     sk_report_total(sk_proc.report, "served", &served);
     sk_report_total(sk_proc.report, "host", &host);
-    char *shapes = sk_proc.shapes ? sk_learn_shapes() : NULL;
+    /* Both are agreed; whether this rank has any shapes is not. */
+    char *shapes = sk_proc.reporting && sk_proc.world ? sk_learn_shapes() : NULL;
     if (sk_proc.reporting && merge() && sk_proc.world_rank == 0)
         save(sk_proc.report, sk_proc.world_size, NULL, shapes);
     free(shapes);

@@ -75,7 +75,7 @@ static void take_texts(sk_tuning *into, const char *text, const char *end)
 static char *gather(sk_tuning *t)
 {
     int nranks = sk_proc.world_size, root = sk_proc.world_rank == 0;
-    char *mine = sk_tuning_machine(t, 0) ? sk_tuning_text(t, NULL) : NULL, *all = NULL,
+    char *mine = t && sk_tuning_machine(t, 0) ? sk_tuning_text(t, NULL) : NULL, *all = NULL,
          *text = NULL;
     int bytes = mine ? (int)strlen(mine) + 1 : 0;
     int *counts = calloc((size_t)nranks * 2, sizeof *counts), *at = counts + nranks;
@@ -161,7 +161,7 @@ void sk_learn_finish(void)
     if (!sk_proc.learnt)
         return;
     const char *path = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_LEARN);
-    char *text = gather(sk_proc.learnt);
+    char *text = sk_proc.world ? gather(sk_proc.learnt) : NULL; /* else settings may differ */
     if (text)
         write_file(text, path);
     else if (sk_proc.world_rank == 0)
