@@ -1,12 +1,13 @@
 #include "select/guard.h"
 
 enum {
-    LOOK = 4,        /* calls of the side that serves before the first one of the host */
+    LOOK = 2, /* calls of the side that serves, then of the host: its first may have to connect */
     MOST_TIMES = 20, /* so many times as long needs no second look: also a host that is not warm */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
     MOST = 64,           /* at most */
     ROUNDS = 2,
+    UNKNOWN = 1, /* ns: no call takes that */
 };
 static const double budget = 1.0 / 200; /* part of the time that comparisons may take */
 static const double clearly = 0.95; /* below this part of the best side's time another is faster, */
@@ -27,7 +28,7 @@ sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns)
     sk_guard g = {.phase = SK_GUARD_DECIDED, .best = SK_GUARD_HOST, .side = SK_GUARD_HOST};
     g.sides = bit(SK_GUARD_SKEIN) | bit(SK_GUARD_HOST);
     g.left = calls;
-    g.ns[SK_GUARD_HOST] = host_ns > 0 ? host_ns : 1;
+    g.ns[SK_GUARD_HOST] = host_ns > 0 ? host_ns : UNKNOWN;
     return g;
 }
 
@@ -43,8 +44,17 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     largest(of, g->ns);
     for (int i = 0; i < SK_GUARD_SIDES; i++)
-        if (g->ns[i] <= 0)
-            g->ns[i] = 1;
+        if (g->ns[i] <= UNKNOWN)
+            g->ns[i] = UNKNOWN + 1;
+}
+
+/* The ranks wait for each other, so that none pays for what others have left undone before. That takes about a
+ * call. */
+static void meet(sk_guard *g, sk_guard_largest *largest, void *of)
+{
+    int64_t nothing[SK_GUARD_SIDES] = {0};
+    largest(of, nothing);
+    g->tried += 1;
 }
 
 /* So many calls of `side` instead of the best one. */
@@ -141,15 +151,15 @@ static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     bool host = g->side == SK_GUARD_HOST;
-    g->ns[g->side] = g->spent / (host ? 1 : LOOK);
+    g->ns[g->side] = g->spent;
     if (!host && g->compared & bit(SK_GUARD_HOST)) {
-        enter(g, SK_GUARD_LOOK, SK_GUARD_HOST, 1);
+        enter(g, SK_GUARD_LOOK, SK_GUARD_HOST, LOOK);
         return;
     }
     agree(g, largest, of);
     g->tried += 1;
     if (host)
-        count_tried(g, 1, SK_GUARD_HOST);
+        count_tried(g, LOOK, SK_GUARD_HOST);
     if (host && g->ns[SK_GUARD_HOST] >= MOST_TIMES * g->ns[g->best])
         g->compared &= ~bit(SK_GUARD_HOST);
     begin_rounds(g);
@@ -161,9 +171,10 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
     switch (g->phase) {
     case SK_GUARD_DECIDED:
         g->compared = g->sides;
-        if (g->best == SK_GUARD_HOST)
+        if (g->best == SK_GUARD_HOST && g->ns[SK_GUARD_HOST] > UNKNOWN) {
+            meet(g, largest, of);
             begin_rounds(g);
-        else
+        } else
             enter(g, SK_GUARD_LOOK, g->best, LOOK);
         break;
     case SK_GUARD_LOOK:
@@ -173,8 +184,10 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
         g->ns[g->side] = g->spent / g->timed;
         if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
             end_round(g, largest, of);
-        else
+        else {
+            meet(g, largest, of);
             enter(g, SK_GUARD_TIME, compared_from(g, g->side + 1), g->timed + 1);
+        }
     }
 }
 
@@ -211,5 +224,5 @@ int64_t sk_guard_last_time(const sk_guard *g, sk_guard_side side, int64_t *calls
 
 void sk_guard_took(sk_guard *g, int64_t ns)
 {
-    g->spent += ns;
+    g->spent = g->phase == SK_GUARD_LOOK ? ns : g->spent + ns; /* at a look the last call counts */
 }

@@ -6,15 +6,16 @@
  *
  *   calls     served by   then
  *   26        Skein
- *   4         Skein
- *   1         the host    the ranks compare: if it took twenty times as long, it is left out
+ *   2         Skein
+ *   2         the host    the ranks compare: if the second one took twenty times as long, it is left out
  *   n + 1     Skein
  *   n + 1     the host
  *   n + 1     the other   the ranks compare: unless one is clearly faster than Skein, Skein serves
  *   n + 1     Skein
  *   n + 1     that one    the ranks compare: it serves if it is clearly faster again
  *
- * n is 4 for long calls; short ones need more for a millisecond of them. The first call after a change is not
+ * n is 4 for long calls; short ones need more for a millisecond of them. Before n + 1 calls the ranks wait for each
+ * other: in some collectives a rank runs ahead, and the others would pay later. The first call after a change is not
  * timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
  * what the calls would have taken anyway, is a 200th of the time of the calls since. */
 #ifndef SK_GUARD_H

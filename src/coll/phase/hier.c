@@ -270,8 +270,7 @@ int64_t sk_hier_blocks_scratch(const sk_call *c)
 
 /* ---- node phases: reductions ---- */
 
-/* The ranks of each node follow each other: operations that do not commute need it. */
-static bool in_order(const sk_call *c)
+bool sk_hier_in_order(const sk_call *c)
 {
     for (int i = 0; i < c->nranks; i++)
         if (c->machine->local_ranks[i] != i)
@@ -281,7 +280,7 @@ static bool in_order(const sk_call *c)
 
 bool sk_hier_reduction_fits(const sk_call *c)
 {
-    return sk_hier_fits(c) && (!c->ordered || in_order(c)) &&
+    return sk_hier_fits(c) && (!c->ordered || sk_hier_in_order(c)) &&
            sk_hier_chunks(sk_call_elems(c), sk_hier_chunk_elems(c)) < SK_HIER_CHUNKS;
 }
 

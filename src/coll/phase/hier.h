@@ -36,6 +36,9 @@ typedef struct sk_hier {
 /* There are several nodes, and at least one has several ranks. */
 bool sk_hier_fits(const sk_call *c);
 
+/* Do the ranks of each node follow each other? Operations that do not commute need it. */
+bool sk_hier_in_order(const sk_call *c);
+
 /* Leaders per node: as many as the user asks for, at most as many as the smallest node has ranks.
  */
 int sk_hier_nleaders(const sk_call *c);

@@ -338,6 +338,8 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_comm *c, MPI_R
         return pass_to_host(a, c, SK_HOST_BITS);
     if (a->form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
         return pass_to_host(a, c, SK_HOST_FORTRAN);
+    if (a->form == SK_NONBLOCKING && sk_guarded_host_is_safe(c, a))
+        return pass_to_host(a, c, SK_HOST_FASTER);
     if (sk_proc.checking && a->form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))

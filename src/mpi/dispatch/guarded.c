@@ -89,6 +89,14 @@ static bool tuned_to_host(const sk_args *a, const sk_call *call, int64_t *ns)
     return choice.host;
 }
 
+bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
+{
+    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && c->call_machine &&
+           c->call_machine->nnodes > 1 && sk_proc.guard_after >= 0 && !sk_proc.reproducible &&
+           host_can_be_tried() && !sk_select_forced(sk_proc.select, a->coll) &&
+           !sk_select_tuned(sk_proc.select, a->coll);
+}
+
 static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
 {
     sk_guarded *g = calloc(1, sizeof *g);
@@ -110,10 +118,12 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
         return NULL;
+    bool tuned = host;
+    host = host || sk_guarded_host_is_safe(c, a);
     sk_guarded like = {.coll = a->coll,
                        .size_class = size_class_of(call),
                        .rounds = bits_may_change(a),
-                       .tuned = host};
+                       .tuned = tuned};
     like.fixed = host && (!compared || like.rounds);
     for (sk_guarded *g = c->guarded; g; g = g->next)
         if (g->coll == like.coll && g->size_class == like.size_class && g->rounds == like.rounds &&

@@ -23,6 +23,11 @@ typedef struct sk_guarded {
 /* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
+/* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's
+ * leaders are faster if all ranks have cores of their own, which a rank does not know of other hosts. So the host
+ * serves nonblocking calls, and blocking ones until it is seen that Skein is faster. The same answer on all ranks. */
+bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a);
+
 /* sk_guard_ask. `bytes` is the size of the call in the report, which learns of a comparison that has ended. */
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes);
 
