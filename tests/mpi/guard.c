@@ -153,6 +153,25 @@ static void make_graph(data *d)
     free(to);
 }
 
+/* Ranks 0 and 1 are neighbours; the others have none, and may call with any size or none. */
+static void lonely(data *d, int calls)
+{
+    MPI_Comm pair;
+    int two = d->me < 2, other = 1 - d->me;
+    MPI_Dist_graph_create_adjacent(d->comm, two, &other, MPI_UNWEIGHTED, two, &other,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &pair);
+    for (d->k = 0; d->k < calls; d->k++) {
+        d->n = sizes[d->k % NSIZES];
+        test_watch(60, "call %d with lonely ranks", d->k);
+        fill(d, false);
+        int n = two ? d->n : 0;
+        MPI_Neighbor_allgather(d->in, n, MPI_INT, d->out, n, MPI_INT, pair);
+        for (int i = 0; i < n; i++)
+            expect(d, "neighbor_allgather of two", i, value(d, other, 0, i));
+    }
+    MPI_Comm_free(&pair);
+}
+
 static void barrier(data *d)
 {
     MPI_Barrier(d->comm);
@@ -223,6 +242,7 @@ int main(int argc, char **argv)
             one->k = k;
             use(one, which, &seed);
         }
+    lonely(&d[0], calls);
     long long tried = by_host() - before;
     CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
     CHECK(tried > 0 || strcmp(want, "some") != 0, "the host has served no calls");

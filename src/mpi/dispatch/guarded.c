@@ -1,12 +1,10 @@
 #include "mpi/dispatch/guarded.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/worth.h"
-#include "mpi/state/topo.h"
 #include "mpi/state/world.h"
 
 static bool bits_may_change(const sk_args *a)
@@ -49,12 +47,6 @@ static void free_cells(sk_guarded *first)
     }
 }
 
-/* Does the host serve neighbourhood collectives of these ranks well? */
-static bool neighbors_can_be_tried(const sk_args *a, const sk_comm *c)
-{
-    return !c->topo->has_isolated && sk_topo_host_allowed(c->topo, a->coll);
-}
-
 /* Who may serve such calls? 0: nobody is compared. Algorithms of one node combine in the same order, so they may
  * serve reductions that round. */
 static unsigned sides_of(sk_comm *c, const sk_args *a)
@@ -65,13 +57,12 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     const sk_call *call = &read.call;
     sk_choice choice;
     sk_select_choose(sk_proc.select, call, &choice);
-    if (!choice.algo ||
-        (call->neighborhood && (choice.host || strcmp(choice.algo->name, "direct") == 0)))
+    if (!choice.algo)
         return 0;
     const sk_algo *other = sk_select_other(sk_proc.select, call);
     bool rounds = bits_may_change(a);
     unsigned sides = 1U << SK_GUARD_SKEIN;
-    if (!rounds && (!call->neighborhood || neighbors_can_be_tried(a, c)))
+    if (!rounds)
         sides |= 1U << SK_GUARD_HOST;
     if (other && (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
         sides |= 1U << SK_GUARD_OTHER;
@@ -113,7 +104,9 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
     bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
     int64_t ns = 0;
-    if (a->form != SK_BLOCKING || c->nranks < 2 || c->devices || !host_can_be_tried())
+    /* Ranks without neighbours know nothing of the size of a neighbourhood call: they would count in another cell. */
+    if (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || c->nranks < 2 || c->devices ||
+        !host_can_be_tried())
         return NULL;
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
