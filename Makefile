@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 export PREFIX
 
-.PHONY: all deps build run test bench install clean format tidy
+.PHONY: all deps build run test bench papers install clean format tidy
 
 all: build
 
@@ -26,6 +26,10 @@ test-%:
 
 bench: build
 	@$(BUILD)/bin/skein bench
+
+# The figures of the papers, on Skein: build/papers/index.html. QUICK=1: minutes, not hours.
+papers: build
+	@lab/papers/run.py --build $(BUILD) $(if $(QUICK),--quick)
 
 install: build
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))

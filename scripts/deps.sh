@@ -3,7 +3,7 @@
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3
-iproute2 util-linux procps slurmctld slurmd slurm-client munge"
+iproute2 util-linux procps slurmctld slurmd slurm-client munge gnuplot-nox"
 # The last line is for tests/cluster; Slurm and munge took 10 seconds to install.
 # LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; LLVM's Fortran compiler,
 # whose package has its version in its name.

@@ -63,14 +63,14 @@ quick="--rounds 2 --seconds 1"
 # shellcheck disable=SC2086
 {
     # Two sides, three orders, three shares, two numbers of sources, three depths.
-    rows match_bench_sweeps $((2 * 3 * 3 * 2 * 3 * engines)) 26 ok --depth 1,7,300 --sources 16,64 $quick
+    rows match_bench_sweeps $((2 * 3 * 3 * 2 * 3 * engines)) 42 ok --depth 1,7,300 --sources 16,64 $quick
     [ "$(grep -c '^\[' "$tmp/err")" -eq 108 ] && ok match_bench_tells_its_progress ||
         fail match_bench_tells_its_progress "$(tail -n 1 "$tmp/err")"
-    rows match_bench_takes_any_tag $engines 26 ok --depth 100 --order random --side posted --wild 10 \
+    rows match_bench_takes_any_tag $engines 42 ok --depth 100 --order random --side posted --wild 10 \
         --any-tag $quick
-    rows match_bench_plays_applications $((4 * 2 * engines)) 26 ok --stream all --ranks 64,100 --steps 5 $quick
+    rows match_bench_plays_applications $((4 * 2 * engines)) 42 ok --stream all --ranks 64,100 --steps 5 $quick
     rows match_bench_runs_threads 6 10 ok --threads 1,2,3 --engine list --depth 4,50 --rounds 2
-    rows match_bench_gives_up_what_takes_too_long 1 26 'too long' --engine list --depth 400000 \
+    rows match_bench_gives_up_what_takes_too_long 1 42 'too long' --engine list --depth 400000 \
         --order reverse --wild 0 --side posted $quick
 }
 # list traverses (depth + 1) / 2 items for a match in reverse order, on every machine.
@@ -94,7 +94,7 @@ check match_bench_refuses_other_files $? 1 'rubbish: no trace of Skein'
     done
 } >"$tmp/trace"
 if [ "$(printf '\1\0' | od -An -d | tr -d ' ')" = 1 ]; then
-    rows match_bench_plays_traces $((2 * engines)) 26 ok --trace "$tmp/trace" "$tmp/trace" --rounds 2
+    rows match_bench_plays_traces $((2 * engines)) 42 ok --trace "$tmp/trace" "$tmp/trace" --rounds 2
     grep -q '4 ranks: 4 operations, 2 matches; posted queue mean 1.5, longest 2;' "$tmp/out" &&
         ok match_bench_tells_depths_of_traces || fail match_bench_tells_depths_of_traces "$(cat "$tmp/out")"
 else

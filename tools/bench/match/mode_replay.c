@@ -75,8 +75,28 @@ static void csv_header(FILE *f)
     fputs("stream,ranks,depth,order,side,wild,any_tag,engine,state,rounds,matches,ns,ratio,"
           "ratio_p10,ratio_p90,p2p_searches,p2p_traversals,coll_searches,coll_traversals,"
           "traversals_per_match,queues,bytes,max_posted,mean_posted,max_unexpected,"
-          "mean_unexpected\n",
+          "mean_unexpected",
           f);
+    for (int side = 0; side < SK_NSIDES; side++)
+        for (int p2p = 1; p2p >= 0; p2p--) {
+            const char *s = side == SK_POSTED ? "posted" : "unexpected", *k = p2p ? "p2p" : "coll";
+            fprintf(f, ",%s_%s_searches,%s_%s_traversals,%s_%s_added,%s_%s_queues", s, k, s, k, s,
+                    k, s, k);
+        }
+    fputc('\n', f);
+}
+
+/* Searches of a queue for items of a kind, what they traverse, and items and queues added to it. */
+static void csv_side(FILE *f, const sk_match_stats *s, sk_match_side side, bool p2p)
+{
+    sk_side_stats t = {0};
+    for (int kind = p2p ? 0 : 1; kind < (p2p ? 1 : SK_STATS_KINDS); kind++) {
+        t.searches += s->kind[kind][side].searches;
+        t.traversals += s->kind[kind][side].traversals;
+        t.added += s->kind[kind][side].added;
+    }
+    fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, t.searches, t.traversals, t.added,
+            p2p ? s->queues_p2p[side] : s->queues_coll[side]);
 }
 
 static void csv_number(FILE *f, double v)
@@ -108,6 +128,9 @@ static void csv_rows(FILE *f, const csv_subject *s, const sk_comparison *k)
             fprintf(f, ",%" PRIu64, st->max_length[side]);
             csv_number(f, st->mean_length[side]);
         }
+        for (int side = 0; side < SK_NSIDES; side++)
+            for (int p2p = 1; p2p >= 0; p2p--)
+                csv_side(f, st, (sk_match_side)side, p2p);
         fputc('\n', f);
     }
     fflush(f);
