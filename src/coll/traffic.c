@@ -32,6 +32,38 @@ sk_off_node sk_sched_off_node(const sk_sched *s, const sk_machine *m, int rank)
     return sum;
 }
 
+/* Bytes that a step reads from slots or memory of local ranks. */
+static int64_t shared_bytes(const sk_step *st, int nlocal)
+{
+    switch (st->kind) {
+    case SK_STEP_TAKE:
+    case SK_STEP_READ:
+        return st->b.len;
+    case SK_STEP_FOLD:
+        return st->a.len * (st->hi - st->lo);
+    case SK_STEP_JOIN:
+        return st->a.len * nlocal;
+    default:
+        return 0;
+    }
+}
+
+sk_sent sk_sched_sent(const sk_sched *s, const sk_machine *m, int rank)
+{
+    const struct sk_sched_view *v = sk_sched_view(s);
+    sk_sent sum = {.off = sk_sched_off_node(s, m, rank)};
+    int nlocal;
+    sk_machine_local_ranks(m, rank, &nlocal);
+    for (uint32_t i = 0; i < v->nsteps; i++) {
+        const sk_step *st = &v->steps[i];
+        bool sends = st->kind == SK_STEP_SEND || st->kind == SK_STEP_PSEND;
+        sum.shared_bytes += shared_bytes(st, nlocal);
+        if (sends && m->node[st->peer] == m->node[rank])
+            add(&sum.near, (sk_off_node){1, st->a.len});
+    }
+    return sum;
+}
+
 static bool grow(sk_traffic *t)
 {
     if (t->nstages < t->cap)

@@ -9,6 +9,13 @@
 /* Of one rank's schedule. */
 sk_off_node sk_sched_off_node(const sk_sched *s, const sk_machine *m, int rank);
 
+/* All that one rank sends, to other nodes and inside its own, and reads from the memory of local ranks. */
+typedef struct sk_sent {
+    sk_off_node off, near;
+    int64_t shared_bytes;
+} sk_sent;
+sk_sent sk_sched_sent(const sk_sched *s, const sk_machine *m, int rank);
+
 /* Of a call: the schedules of its ranks, added one by one. Stage k is the k-th round of each rank
  * that holds a transfer. Starts as {0}. */
 typedef struct sk_traffic {

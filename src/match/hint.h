@@ -41,6 +41,14 @@ typedef struct sk_hint_table {
 
 typedef const sk_hint_table *sk_hint_fn(void);
 
+/* The other way round: the provider tells the preload library how to get the counts of its queues for the report:
+ * longest, 1000 times the mean length, searches and items compared, of the posted queue and then of the unexpected
+ * one. NULL: no longer. */
+#define SK_MATCH_COUNTS_SYMBOL "skein_match_counts"
+enum { SK_MATCH_COUNTS = 8 };
+typedef void sk_match_fill_fn(void *of, int64_t counts[SK_MATCH_COUNTS]);
+typedef void sk_match_offer_fn(sk_match_fill_fn *fill, void *of, const char *engine);
+
 /* Whether a message or receive with this tag (of MPI, without the bits that the host adds) is
  * Skein's own. */
 static inline bool sk_hint_is_own(const sk_hint *h, uint32_t tag)

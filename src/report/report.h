@@ -8,6 +8,9 @@
 
 #include "base/attr.h"
 #include "coll/algo.h"
+#include "coll/traffic.h"
+
+struct sk_waits_sum;
 
 typedef struct sk_report sk_report;
 
@@ -70,6 +73,22 @@ void sk_report_plans(sk_report *r, int64_t built, int64_t evicted);
 /* What a call sent to other nodes, once these are known; packets count as messages only. */
 void sk_report_off_node(sk_report *r, int64_t messages, int64_t bytes);
 
+/* With a report only: what a call sent, inside and between nodes, and read from the memory of local ranks. */
+void sk_report_traffic(sk_report *r, const sk_sent *x);
+
+/* A call with a count for each rank was planned: its blocks, and those that are not empty. */
+void sk_report_blocks(sk_report *r, int64_t blocks, int64_t filled);
+
+/* A call from one time to another, in ns since the start, for the timeline (timeline.h); and the end of the run. One
+ * thread at a time. */
+void sk_report_span(sk_report *r, sk_coll coll, int64_t from, int64_t until);
+void sk_report_run_ends(sk_report *r, int64_t ns);
+
+/* The queues of the libfabric provider: longest, 1000 times the mean length, searches and items compared, of the
+ * posted one and then of the unexpected one. */
+enum { SK_NMATCH_COUNTS = 8 };
+void sk_report_matching(sk_report *r, const int64_t counts[SK_NMATCH_COUNTS]);
+
 /* Patterns of a neighbourhood were made: the time it took, the messages this rank sent for it,
  * those a call on the busiest rank will save from now on, and the calls after which that pays by
  * the prices (0: never). */
@@ -107,13 +126,19 @@ const char *sk_report_size(int64_t bytes);
 bool sk_report_total(const sk_report *r, const char *name, long long *value);
 
 /* The cells, for merging: read, merge, write back. Of the first ones the largest over ranks is taken, the others
- * (comparisons) are added up; all of them start at 0. */
+ * (comparisons, what was sent, the timeline) are added up; all of them start at 0. Timelines are added up only if
+ * they are of the same width, so the narrower ones are widened first. */
 int sk_report_ncells(const sk_report *r);
 int sk_report_nlargest(const sk_report *r);
-void sk_report_merge(const sk_report *r, int64_t *into, const int64_t *cells);
+int64_t sk_report_width(const sk_report *r, const int64_t *cells);
+void sk_report_widen(const sk_report *r, int64_t *cells, int64_t width);
+void sk_report_merge(const sk_report *r, int64_t *into, int64_t *cells); /* widens both */
 void sk_report_read(const sk_report *r, int64_t *cells);
 void sk_report_write(sk_report *r, const int64_t *cells);
 uint64_t sk_report_layout(const sk_report *r); /* equal layouts: the same cells */
+
+/* Of the JSON: skein(1) describes it. The number changes if a reader of the last one could misread it. */
+enum { SK_REPORT_VERSION = 1 };
 
 /* What the counts are of. */
 typedef struct sk_report_scope {
@@ -122,7 +147,12 @@ typedef struct sk_report_scope {
     const char *end; /* how the job ended; NULL: by MPI_Finalize, and all ranks are counted */
     const char
         *copy; /* the prices of copies on a node, as SKEIN_COPY takes them; NULL: not known */
-    const char *shapes; /* of calls: elements of a JSON array; NULL: not known */
+    const char *shapes;               /* of calls: elements of a JSON array; NULL: not known */
+    int cores;                        /* of the smallest node; 0: not known */
+    int nnodes;                       /* 0: not known */
+    const char *mpi, *program;        /* NULL: not known */
+    const char *engine;               /* of matching */
+    const struct sk_waits_sum *waits; /* of communicators and waiting; NULL: not known */
 } sk_report_scope;
 
 /* To a file as JSON, or as a table on standard error: that is "1", and what happens, with SK_BADARG,

@@ -205,7 +205,7 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
     int64_t agreed[] = {p->algo_index, p->bytes, c->root};
     p->signature = (uint32_t)hash_words(agreed, 3);
     if (st == SK_OK && p->algo && c->machine)
-        p->off = sk_sched_off_node(p->sched, c->machine, c->rank);
+        p->sent = sk_sched_sent(p->sched, c->machine, c->rank);
     if (st == SK_OK)
         *out = p;
     else

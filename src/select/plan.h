@@ -17,7 +17,7 @@ typedef struct sk_plan {
     int64_t bytes;       /* sk_call_bytes of the call */
     int64_t size;        /* sk_call_size of the call */
     uint32_t signature;  /* hash of what all ranks must agree on */
-    sk_off_node off;     /* what this rank sends to other nodes, when these are known */
+    sk_sent sent;        /* by this rank, when the nodes are known */
     bool plain;          /* neighbours: the host does it as well, or better */
     bool host;           /* the host serves blocking calls, by measured times */
     char why[sizeof((sk_choice *)0)->why];

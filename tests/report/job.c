@@ -52,6 +52,31 @@ static void compared_sizes(void)
             MPI_Allreduce(x, y, 1 << k, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Communicators with names, a neighbourhood, and a rank that comes late: a tenth of a second in all. */
+static void named(void)
+{
+    enum { LATE_CALLS = 20, LATE_US = 5000 };
+    int x = 1, y[2], degree = 1, other = 1 - rank;
+    MPI_Comm pair, graph;
+    MPI_Comm_dup(MPI_COMM_WORLD, &pair);
+    MPI_Comm_set_name(pair, "<script>alert(\"pair\")</script>");
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, &other, MPI_UNWEIGHTED, degree, &other,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_set_name(graph, "halo");
+    for (int i = 0; i < LATE_CALLS; i++) {
+        if (rank == 1)
+            usleep(LATE_US);
+        MPI_Allreduce(&x, y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(y, 1, MPI_INT, 0, pair);
+        MPI_Neighbor_allgather(&x, 1, MPI_INT, y, 1, MPI_INT, graph);
+    }
+    MPI_Request q;
+    MPI_Iallreduce(&x, y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&pair);
+    MPI_Comm_free(&graph);
+}
+
 static void wait_for_signal(void)
 {
     allreduces(CALLS);
@@ -77,6 +102,8 @@ int main(int argc, char **argv)
         many_sizes();
     else if (!strncmp(mode, "compare", strlen("compare")))
         compared_sizes();
+    else if (!strcmp(mode, "named"))
+        named();
     else if (!strcmp(mode, "wait"))
         wait_for_signal();
     else if (strcmp(mode, "idle") != 0)

@@ -25,7 +25,7 @@ import json, sys
 r = json.load(open("r.json"))
 rows, v = r["rows"], r["value"]
 def row(coll): return [x for x in rows if x["collective"] == coll]
-sys.exit(0 if eval(sys.argv[1]) else "not so: " + json.dumps(r)[:600])' "$2" 2>&1); then
+sys.exit(0 if eval("(" + sys.argv[1] + ")") else "not so: " + json.dumps(r)[:600])' "$2" 2>&1); then
         ok "$1"
     else
         fail "$1" "$2: $why"
@@ -119,6 +119,27 @@ for mpi in "$@"; do
         x['algorithm']) for x in row('alltoallv')] == [('<= 2 MB', 'switched off', 1, True, None)]"
     json "served_rows_have_the_same_keys_as_host_rows_on_$mpi" "len({tuple(x) for x in rows}) == 1"
 
+    # Communicators by name, and who waited for whom: rank 1 sleeps before each allreduce.
+    job named --report=r.json
+    json "the_schema_has_a_version_on_$mpi" "(r['format'], r['version']) == ('skein-report', 1)"
+    json "communicators_have_their_names_on_$mpi" "{(x['name'], x['ranks'], x['calls']) for x in r['communicators']} >=
+        {('MPI_COMM_WORLD', 2, 20), ('<script>alert(\"pair\")</script>', 2, 20), ('halo', 2, 20)}"
+    json "the_late_rank_is_named_on_$mpi" "r['waiting']['late'][0]['rank'] == 1 and r['waiting']['matrix'][0][1] > 0.05 and
+        r['waiting']['sampled_calls'] == 60"
+    json "waiting_is_part_of_the_time_on_$mpi" "all(x['waited_seconds'] <= x['sampled_seconds'] for x in
+        r['communicators'] + r['waiting']['collectives'])"
+    json "neighbourhoods_have_degrees_on_$mpi" "[(x['name'], x['least_in'], x['most_out'], x['local_part'], x['calls'])
+        for x in r['neighborhoods']] == [('halo', 1, 1, 1.0, 20)]"
+    json "the_timeline_is_the_time_of_the_ranks_on_$mpi" "abs(sum(map(sum, (x['seconds'] for x in r['timeline']['rows'])))
+        - sum(r['rank_time']['seconds']) / 2) < 1e-3 * r['run_seconds'] and r['run_seconds'] > 0.1"
+    json "bytes_inside_the_node_are_counted_on_$mpi" "r['traffic']['shared_memory_bytes'] + r['traffic']['inside_nodes']['bytes'] > 0
+        and r['traffic']['between_nodes'] == dict.fromkeys(r['traffic']['between_nodes'], 0)"
+    if [ "$mpi" = openmpi ] && [ -e "$build/lib/libskein-fi.so" ]; then
+        job named --report=r.json --match
+        json "queues_of_the_provider_are_counted_on_$mpi" "r['matching'] is None or r['matching']['posted']['searches'] +
+            r['matching']['unexpected']['searches'] > 0 and r['matching']['engine']"
+    fi
+
     SKEIN_CACHE=8 job many --report
     expect "evictions_come_with_advice_on_$mpi" 'evicted 292; SKEIN_CACHE=512 would keep' err
 
@@ -152,7 +173,7 @@ for mpi in "$@"; do
     calls="sum(x['calls'] for x in row('allreduce'))"
     for how in exit abort kill; do
         job $how --report=r.json
-        json "report_survives_${how}_on_$mpi" "$calls == 10 and r['counted'] == 2 and r['end'] != 'MPI_Finalize'"
+        json "report_survives_${how}_on_$mpi" "r['timeline']['rows'] and $calls == 10 and r['counted'] == 2 and r['end'] != 'MPI_Finalize'"
     done
     job abort --report=r.json
     json "report_names_the_rank_that_aborts_on_$mpi" "r['end'] == 'MPI_Abort by rank 1'"

@@ -222,7 +222,7 @@ static int merge(sk_watch *w)
     for (watched_rank *r = w->ranks; r; r = r->next) {
         if (r->counts < 0 || pread(r->counts, one, bytes, 0) != (ssize_t)bytes)
             continue;
-        sk_report_merge(w->report, merged, one);
+        sk_report_merge(w->report, merged, one); /* widens one of the timelines */
         counted++;
     }
     sk_report_write(w->report, merged);

@@ -4,6 +4,7 @@
 
 #include "mpi/dispatch/dispatch.h"
 #include "mpi/dispatch/ending.h"
+#include "mpi/dispatch/observe.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/state/comm.h"
 #include "mpi/state/host.h"
@@ -16,6 +17,7 @@ static void start(void)
         return;
     sk_world_start();
     sk_dispatch_world_created();
+    sk_observe_start();
 }
 
 SK_ENTRY(MPI_Init, (int *argc, char ***argv), (argc, argv))

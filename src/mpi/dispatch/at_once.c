@@ -51,7 +51,7 @@ void sk_op_start_at_once(sk_op *op)
     op->wire.error = MPI_SUCCESS;
     op->owned = op->work_made = false;
     if (sk_proc.reporting)
-        op->since = sk_host.Wtime();
+        op->since = sk_clock();
     sk_op_init_run(op);
     lock_from_others();
     bool over = sk_one_epoch_begin(&op->run) != SK_AGAIN;
@@ -63,7 +63,7 @@ void sk_op_start_at_once(sk_op *op)
     unlock_for_others();
     sk_process_add(&sk_proc.pending, 1);
     if (over)
-        sk_count_served(op->plan, op->counter, op->since);
+        sk_count_served(op->plan, op->counter, op->since, NULL);
 }
 
 sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
@@ -89,7 +89,7 @@ sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_m
     op->lane = lane;
     op->owned = op->work_made = false;
     if (sk_proc.reporting)
-        op->since = sk_host.Wtime();
+        op->since = sk_clock();
     if (!one_epoch)
         sk_mpi_wire_begin(wire);
     bool over =
@@ -103,7 +103,7 @@ sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_m
     unlock_for_others();
     sk_process_add(&sk_proc.pending, 1);
     if (over)
-        sk_count_served(plan, counter, op->since);
+        sk_count_served(plan, counter, op->since, NULL);
     c->had_nonblocking = true;
     sk_host_hook_install();
     return op;

@@ -1,5 +1,7 @@
 #include "mpi/dispatch/count.h"
 
+#include "mpi/dispatch/observe.h"
+
 #include "mpi/state/dtype.h"
 #include "mpi/state/topo.h"
 
@@ -7,6 +9,8 @@
 typedef struct sk_host_call {
     sk_report_counter *counter; /* NULL: none */
     double since;
+    sk_coll coll;
+    sk_comm *blocking; /* NULL: not a blocking one */
 } sk_host_call;
 
 static SK_HINT_OF_THREAD sk_host_call current;
@@ -117,13 +121,16 @@ void sk_count_host_call(const sk_args *a, sk_comm *c, sk_host_reason why)
 {
     /* Arguments that Skein could not read may be wrong: the host must be the first to look. */
     int64_t bytes = c && why != SK_HOST_ARGS ? bytes_of(a, c) : -1;
-    current = (sk_host_call){sk_report_host_counter(sk_proc.report, a->coll, why, bytes),
-                             sk_host.Wtime()};
+    current = (sk_host_call){.counter = sk_report_host_counter(sk_proc.report, a->coll, why, bytes),
+                             .since = sk_clock(),
+                             .coll = a->coll,
+                             .blocking = a->form == SK_BLOCKING ? c : NULL};
 }
 
 void sk_count_host_return(void)
 {
     if (current.counter && sk_proc.report)
-        sk_report_counter_add(current.counter, sk_host.Wtime() - current.since);
+        sk_report_counter_add(current.counter,
+                              sk_observe_host(current.blocking, current.coll, current.since));
     current.counter = NULL;
 }

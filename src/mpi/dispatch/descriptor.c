@@ -88,6 +88,6 @@ int sk_descriptor_run(sk_descriptor *x, sk_comm *c, void *send, void *recv, doub
     if (x->one_epoch)
         return sk_descriptor_run_epoch(x, c, send, recv, since);
     sk_status st = run(x, c, send, recv);
-    sk_count_served(x->plan, x->counter, since);
+    sk_count_served(x->plan, x->counter, since, c);
     return st == SK_OK ? MPI_SUCCESS : sk_descriptor_failed(x, c, st);
 }

@@ -38,7 +38,7 @@ static inline int sk_descriptor_run_epoch(sk_descriptor *x, sk_comm *c, void *se
 {
     sk_comm_next(c); /* the tag is not needed, but all ranks must count alike */
     sk_status st = sk_one_epoch_run(x->sched, &x->wire, send, recv);
-    sk_count_served(x->plan, x->counter, since);
+    sk_count_served(x->plan, x->counter, since, c);
     return SK_UNLIKELY(st != SK_OK) ? sk_descriptor_failed(x, c, st) : MPI_SUCCESS;
 }
 

@@ -121,7 +121,7 @@ static bool await_setups(const sk_args *a, sk_comm *c, sk_mpi_call *call, sk_sta
 
 static double now(void)
 {
-    return sk_proc.reporting ? sk_host.Wtime() : 0;
+    return sk_proc.reporting ? sk_clock() : 0;
 }
 
 /* A planned call that outlives its call. False: it is left to the host. */

@@ -1,11 +1,14 @@
 #include "mpi/dispatch/ending.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mpi_library.h"
 #include "mpi/dispatch/learn.h"
+#include "mpi/dispatch/observe.h"
 #include "mpi/state/world.h"
 #include "report/channel.h"
 
@@ -20,7 +23,8 @@ static void tell(sk_news_kind kind)
     sk_channel_send(&n, -1);
 }
 
-static void save(const sk_report *r, int counted, const char *end, const char *shapes)
+static void save(const sk_report *r, int counted, const char *end, const char *shapes,
+                 const sk_waits_sum *waits)
 {
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
     const struct sk_world *w = sk_proc.world;
@@ -29,6 +33,12 @@ static void save(const sk_report *r, int counted, const char *end, const char *s
                                 .counted = counted,
                                 .end = end,
                                 .shapes = shapes,
+                                .nnodes = w ? w->nnodes : 0,
+                                .cores = w ? w->cores : 0,
+                                .mpi = sk_flavour_title(SK_HOST_FLAVOUR),
+                                .program = program_invocation_short_name,
+                                .engine = sk_proc.match_engine,
+                                .waits = waits,
                                 .copy = w && sk_copy_prices_known(&w->prices)
                                             ? sk_copy_prices_text(&w->prices, copy, sizeof copy)
                                             : NULL};
@@ -66,7 +76,7 @@ void sk_ending_off(const char *where)
     tell(SK_NEWS_OFF);
     sk_report *none = *where && sk_proc.world_rank == 0 ? sk_report_new(NULL) : NULL;
     if (none)
-        save(none, 0, "SKEIN=off, so every call went to the host MPI", NULL);
+        save(none, 0, "SKEIN=off, so every call went to the host MPI", NULL, NULL);
     sk_report_free(none);
 }
 
@@ -90,6 +100,9 @@ static bool merge(void)
         return false;
     }
     sk_report_read(sk_proc.report, cells);
+    int64_t width = sk_report_width(sk_proc.report, cells);
+    sk_host.Allreduce(MPI_IN_PLACE, &width, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    sk_report_widen(sk_proc.report, cells, width);
     reduce_cells(cells, nlargest, MPI_MAX);
     reduce_cells(cells + nlargest, n - nlargest, MPI_SUM);
     if (sk_proc.world_rank == 0)
@@ -105,8 +118,12 @@ void sk_ending_finalize(void)
     sk_report_total(sk_proc.report, "host", &host);
     /* Both are agreed; whether this rank has any shapes is not. */
     char *shapes = sk_proc.reporting && sk_proc.world ? sk_learn_shapes() : NULL;
+    sk_observe_counts();
+    sk_waits_sum *waits = sk_observe_gather();
     if (sk_proc.reporting && merge() && sk_proc.world_rank == 0)
-        save(sk_proc.report, sk_proc.world_size, NULL, shapes);
+        save(sk_proc.report, sk_proc.world_size, NULL, shapes, waits);
+    sk_waits_sum_free(waits);
+    sk_observe_end();
     free(shapes);
     sk_news n = news_of(SK_NEWS_END);
     n.collectives = served + host > 0;
@@ -125,7 +142,7 @@ void sk_ending_abort(void)
     tell(SK_NEWS_ABORT);
     snprintf(end, sizeof end, "MPI_Abort by rank %d, the counts are its own", sk_proc.world_rank);
     if (must_save())
-        save(sk_proc.report, 1, end, NULL);
+        save(sk_proc.report, 1, end, NULL, NULL);
     sk_proc.reporting = false; /* exit may follow */
 }
 
@@ -134,7 +151,8 @@ void sk_ending_abort(void)
 __attribute__((destructor)) static void ended(void)
 {
     if (must_save() && sk_proc.world_rank == 0)
-        save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0", NULL);
+        save(sk_proc.report, 1, "exit without MPI_Finalize, the counts are those of rank 0", NULL,
+             NULL);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/dispatch/gathered.h"
 #include "mpi/state/tuned.h"
 #include "select/tuning_file.h"
 
@@ -40,10 +41,23 @@ void sk_learn_comparison(const sk_guard *g, sk_comm *c, const sk_args *a)
     }
 }
 
+/* How many ranks a call with a count for each one sends to. */
+static void count_blocks(const sk_call *call)
+{
+    const sk_side *side = call->in_place ? &call->recv : &call->send;
+    int64_t filled = 0;
+    if ((call->coll != SK_ALLTOALLV && call->coll != SK_ALLTOALLW) || !side->counts)
+        return;
+    for (int i = 0; i < call->nranks; i++)
+        filled += side->counts[i] > 0;
+    sk_report_blocks(sk_proc.report, call->nranks, filled);
+}
+
 void sk_learn_shape(const sk_call *call, const sk_plan *plan)
 {
     enum { MOST = 4096, TIDY = 1024 };
     sk_tuned e;
+    count_blocks(call);
     if (call->nranks < 2 || !sk_select_tuned_call(call, &e))
         return;
     e.algo = plan->algo;
@@ -74,33 +88,18 @@ static void take_texts(sk_tuning *into, const char *text, const char *end)
  * Collective over MPI_COMM_WORLD. */
 static char *gather(sk_tuning *t)
 {
-    int nranks = sk_proc.world_size, root = sk_proc.world_rank == 0;
-    char *mine = t && sk_tuning_machine(t, 0) ? sk_tuning_text(t, NULL) : NULL, *all = NULL,
-         *text = NULL;
-    int bytes = mine ? (int)strlen(mine) + 1 : 0;
-    int *counts = calloc((size_t)nranks * 2, sizeof *counts), *at = counts + nranks;
+    char *mine = t && sk_tuning_machine(t, 0) ? sk_tuning_text(t, NULL) : NULL, *text = NULL;
     sk_tuning *sum = sk_tuning_new();
-    if (!counts || !sum)
+    if (!sum)
         sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM); /* the others wait */
-    sk_host.Gather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    int64_t sum_bytes = 0;
-    for (int i = 0; root && i < nranks; i++) {
-        counts[i] = sum_bytes + counts[i] <= INT32_MAX / 2 ? counts[i] : 0;
-        at[i] = (int)sum_bytes;
-        sum_bytes += counts[i];
-    }
-    /* Too much for one message: all ranks must know who is left out. */
-    sk_host.Scatter(counts, 1, MPI_INT, &bytes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (root && !(all = malloc((size_t)sum_bytes + 1)))
-        sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
-    sk_host.Gatherv(mine, bytes, MPI_CHAR, all, counts, at, MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (root && sum_bytes) {
-        take_texts(sum, all, all + sum_bytes);
+    sk_gathered all = sk_gather_bytes(mine, mine ? strlen(mine) + 1 : 0);
+    int last = sk_proc.world_size - 1;
+    if (all.bytes && all.at[last] + all.counts[last]) {
+        take_texts(sum, all.bytes, all.bytes + all.at[last] + all.counts[last]);
         text = sk_tuning_text(sum, NULL);
     }
     sk_tuning_free(sum);
-    free(all);
-    free(counts);
+    sk_gathered_free(&all);
     free(mine);
     return text;
 }

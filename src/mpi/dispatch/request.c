@@ -300,7 +300,7 @@ static void complete(sk_op *op)
     if (sk_proc.report && op->plan)
         sk_count_served(op->plan,
                         sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->size),
-                        op->since);
+                        op->since, NULL);
     if (!op->persistent) {
         sk_comm_release(op->comm);
         op->comm = NULL;
@@ -342,7 +342,7 @@ void sk_op_start(sk_op *op)
     if (op->staging && sk_staging_begin(op->staging, false) != SK_OK)
         op->wire.error = MPI_ERR_OTHER;
     if (sk_proc.reporting)
-        op->since = sk_host.Wtime();
+        op->since = sk_clock();
 
     pthread_mutex_lock(&sk_proc.lock);
     if (lane)
@@ -447,14 +447,36 @@ static bool run_alone(sk_op *op)
     return true;
 }
 
-void sk_op_wait(sk_op *op)
+static void wait_until_over(sk_op *op)
 {
     enum { HOST_EVERY = 8 };
-    if (sk_op_state_of(op) == SK_OP_OVER || run_alone(op))
+    if (run_alone(op))
         return;
     unsigned polls = 0;
     SK_WAIT_UNTIL(sk_proc.wait, sk_op_state_of(op) == SK_OP_OVER,
                   ++polls % HOST_EVERY ? sk_progress() : sk_host_progress());
+}
+
+/* With a report. */
+__attribute__((noinline)) static void wait_observed(sk_op *op)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    const sk_plan *plan = op->plan; /* NULL: not planned yet */
+    sk_coll coll = plan ? plan->algo->coll : SK_NCOLLS;
+    pthread_mutex_unlock(&sk_proc.lock);
+    double since = sk_clock();
+    wait_until_over(op);
+    sk_observe_wait(coll, since);
+}
+
+void sk_op_wait(sk_op *op)
+{
+    if (sk_op_state_of(op) == SK_OP_OVER)
+        return;
+    if (SK_UNLIKELY(sk_proc.reporting))
+        wait_observed(op);
+    else
+        wait_until_over(op);
 }
 
 void sk_op_waited(sk_op *op)

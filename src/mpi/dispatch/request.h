@@ -22,6 +22,7 @@
 #include "base/attr.h"
 #include "exec/run.h"
 #include "mpi/dispatch/args.h"
+#include "mpi/dispatch/observe.h"
 #include "mpi/transport/mpi_wire.h"
 
 /* IDLE: in the pool, or persistent and not started. */
@@ -84,16 +85,17 @@ void sk_op_start(sk_op *op);
 /* The same for one whose `at_once` is set. */
 void sk_op_start_at_once(sk_op *op);
 
-/* Add a served call to the report. */
-static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since)
+/* Add a served call to the report; `c`: the communicator of a blocking one, else NULL. */
+static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since,
+                                   sk_comm *c)
 {
-    double seconds = sk_proc.reporting ? sk_host.Wtime() - since : 0;
+    double seconds = SK_UNLIKELY(sk_proc.reporting) ? sk_observe_served(p, c, since) : 0;
     if (sk_proc.threads)
         sk_report_counter_add(counter, seconds);
     else
         sk_report_counter_add_alone(counter, seconds);
-    if (p->off.messages)
-        sk_report_off_node(sk_proc.report, p->off.messages, p->off.bytes);
+    if (p->sent.off.messages)
+        sk_report_off_node(sk_proc.report, p->sent.off.messages, p->sent.off.bytes);
 }
 
 /* May a handle be one of ours? While this is false, calls that wait or test go straight to the host. */

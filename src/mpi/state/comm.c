@@ -133,6 +133,7 @@ static sk_comm *make(MPI_Comm comm)
     c->device_calls = 0;
     c->next_tag = c->next_persist_tag = 0;
     c->passing = 0;
+    c->waits = NULL;
     c->next_lane = 0;
     c->young = (sk_young){.coll = SK_NCOLLS};
     if (sk_host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)

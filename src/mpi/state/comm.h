@@ -72,6 +72,7 @@ typedef struct sk_comm {
     bool device_host;     /* agreed: calls go to the host */
     int64_t device_calls; /* blocking calls, the same on all ranks */
 
+    struct sk_waits_row *waits;  /* with a report: see observe.h; NULL: not looked up */
     struct sk_topo *topo;        /* NULL: none, or not used yet: see topo.h */
     struct sk_call_cache *cache; /* see call_cache.h */
     void (*cache_free)(struct sk_call_cache *);

@@ -79,6 +79,7 @@
 #define SK_HAVE_INIT          0 /* persistent collectives */
 #define SK_HAVE_LARGE         0 /* the _c forms; see also sk_host.large */
 #define SK_HAVE_THREADS       0 /* and little space for thread-local data */
+#define SK_HAVE_CLOCK         0 /* time is simulated too */
 #else
 #define SK_HAVE_NEXT          1
 #define SK_HAVE_MATCHED_PROBE 1
@@ -92,6 +93,7 @@
 #define SK_HAVE_INIT          1
 #define SK_HAVE_LARGE         1
 #define SK_HAVE_THREADS       1
+#define SK_HAVE_CLOCK         1
 #endif
 
 #define SK_EXPORT       __attribute__((visibility("default")))

@@ -9,9 +9,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "mpi/state/host.h"
 #include "report/report.h"
+#include "report/waits.h"
 #include "select/select.h"
 #include "shm/waiting.h"
 
@@ -56,8 +58,14 @@ typedef struct sk_process {
         *learnt; /* SKEIN_LEARN: see dispatch/learn.h; NULL: nothing is to be kept. Under `lock` */
     sk_report *report;
     sk_report_counter *host_counters; /* the first of them: see count.h */
-    int world_rank, world_size;       /* for the end: see ending.h */
-    bool watched;                     /* `skein run` has the counts and reports them if we cannot */
+    sk_waits *waits;                  /* with a report: see observe.h. Under waits_lock */
+    double start;                     /* sk_clock at the start of the run */
+    int64_t clock_offset;             /* ns that the clock of rank 0 was ahead then */
+    void (*match_counts)(void *of, int64_t counts[SK_NMATCH_COUNTS]); /* of the provider, or NULL */
+    void *match_of;
+    const char *match_engine;
+    int world_rank, world_size; /* for the end: see ending.h */
+    bool watched;               /* `skein run` has the counts and reports them if we cannot */
     struct sk_world *world; /* NULL: MPI_Init has not been seen, and the host serves all calls */
     int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
 #if !SK_HAVE_GRAPHS
@@ -79,6 +87,7 @@ typedef struct sk_process {
         ops[SK_SLOTS];               /* all of them, by their handles, in lists that only grow */
     _Atomic(struct sk_op *) op_pool; /* those that nobody uses */
 
+    pthread_mutex_t waits_lock;
     pthread_mutex_t location_lock; /* protects the next two */
     sk_location location;          /* of this process while it was bound to `location_cpus` */
     uint64_t location_cpus;        /* 0: not looked up yet */
@@ -143,6 +152,18 @@ static inline uint32_t sk_process_call(void)
 /* The index of a handle in a table: MPICH's handles are small integers, Open MPI's pointers. */
 #define SK_HANDLE_INDEX(handle)                                                                    \
     ((((uintptr_t)(handle)) ^ ((uintptr_t)(handle) >> 6) ^ ((uintptr_t)(handle) >> 14)) % SK_SLOTS)
+
+/* Seconds by a clock that all processes of a node share. The host's has its own zero in each of them. */
+static inline double sk_clock(void)
+{
+#if SK_HAVE_CLOCK
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+#else
+    return sk_host.Wtime();
+#endif
+}
 
 /* ---- waiting ---- */
 

@@ -1,4 +1,4 @@
-/* hint.c: see hint.h. The provider asks for skein_hint by name, once. */
+/* hint.c: see hint.h. The provider asks for skein_hint and skein_match_counts by name, once. */
 #include "mpi/transport/hint.h"
 
 #include <stddef.h>
@@ -23,6 +23,15 @@ static const char *kind_name(unsigned kind)
 }
 
 SK_EXPORT sk_hint_fn skein_hint;
+SK_EXPORT sk_match_offer_fn skein_match_counts;
+
+void skein_match_counts(sk_match_fill_fn *fill, void *of, const char *engine)
+{
+    _Static_assert((int)SK_MATCH_COUNTS == (int)SK_NMATCH_COUNTS, "the report has as many");
+    sk_proc.match_counts = fill;
+    sk_proc.match_of = of;
+    sk_proc.match_engine = engine;
+}
 
 const sk_hint_table *skein_hint(void)
 {
