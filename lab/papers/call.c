@@ -1,18 +1,33 @@
 /* call.c: simulated time of a collective by Skein, for several sizes. Linked with libskein-smpi.a, run by
  * simulate.py. Settings choose the algorithms.
- *   call COLLECTIVE BYTES...
+ *   call COLLECTIVE NS BYTES...
+ * NS: what it takes to reduce a byte.
  * BYTES: the vector of a reduction or of bcast; for the others all blocks together, as the papers count.
  * Prints CSV: bytes, and microseconds until the last rank is done. Values are not looked at: buffers are
  * shared by all ranks, and tests/sim checks results. */
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct call {
     int rank, size, *counts, *displs;
     char *from, *to;
+    MPI_Op sum; /* takes the time that a sum takes, and does nothing */
 } call;
+
+static double reduce_ns;
+
+static void reduce_for_a_time(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    int bytes = 0;
+    (void)in;
+    (void)inout;
+    MPI_Type_size(*type, &bytes);
+    smpi_execute_benched(1e-9 * reduce_ns * bytes * *n);
+}
 
 /* A block of n bytes for each rank, the last ones shorter or empty; returns the longest. */
 static int divide(call *c, long n)
@@ -57,24 +72,24 @@ static void bcast(call *c, long n)
 
 static void reduce(call *c, long n)
 {
-    MPI_Reduce(c->from, c->to, (int)(n / 4), MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(c->from, c->to, (int)(n / 4), MPI_INT, c->sum, 0, MPI_COMM_WORLD);
 }
 
 static void allreduce(call *c, long n)
 {
-    MPI_Allreduce(c->from, c->to, (int)(n / 4), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(c->from, c->to, (int)(n / 4), MPI_INT, c->sum, MPI_COMM_WORLD);
 }
 
 static void reduce_scatter(call *c, long n)
 {
     divide(c, n / 4);
-    MPI_Reduce_scatter(c->from, c->to, c->counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce_scatter(c->from, c->to, c->counts, MPI_INT, c->sum, MPI_COMM_WORLD);
 }
 
 /* As MPICH did it before: a reduction to rank 0, and from there a block to each. */
 static void reduce_then_scatterv(call *c, long n)
 {
-    MPI_Reduce(c->from, c->to, (int)(n / 4), MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(c->from, c->to, (int)(n / 4), MPI_INT, c->sum, 0, MPI_COMM_WORLD);
     divide(c, n / 4);
     MPI_Scatterv(c->to, c->counts, c->displs, MPI_INT, c->from, c->counts[c->rank], MPI_INT, 0,
                  MPI_COMM_WORLD);
@@ -103,13 +118,25 @@ static int find(const char *name)
     return -1;
 }
 
+/* Ranks leave a barrier one after the other: all sleep until a common moment after it. */
+static void begin_together(double *begin)
+{
+    double now = 0, last = 0;
+    PMPI_Barrier(MPI_COMM_WORLD);
+    now = MPI_Wtime();
+    PMPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    *begin = ceil(last * 10) / 10 + 0.1;
+    double left = *begin - MPI_Wtime();
+    struct timespec t = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - floor(left)) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
 /* The second of two calls: the first one makes the plan. */
 static double time_of(int which, call *c, long n)
 {
     double begin = 0, mine, last = 0;
     for (int i = 0; i < 2; i++) {
-        PMPI_Barrier(MPI_COMM_WORLD);
-        begin = MPI_Wtime();
+        begin_together(&begin);
         calls[which].run(c, n);
     }
     mine = MPI_Wtime() - begin;
@@ -124,13 +151,15 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c.size);
-    int which = argc > 2 ? find(argv[1]) : -1;
+    int which = argc > 3 ? find(argv[1]) : -1;
     if (which < 0) {
-        fprintf(stderr, "usage: call COLLECTIVE BYTES...\n");
+        fprintf(stderr, "usage: call COLLECTIVE NS BYTES...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    for (int i = 2; i < argc; i++)
+    for (int i = 3; i < argc; i++)
         most = atol(argv[i]) > most ? atol(argv[i]) : most;
+    reduce_ns = atof(argv[2]);
+    MPI_Op_create(reduce_for_a_time, 1, &c.sum);
     most += 4L * c.size + 64; /* blocks are rounded up */
     c.from = SMPI_SHARED_MALLOC((size_t)most);
     c.to = SMPI_SHARED_MALLOC((size_t)most);
@@ -138,7 +167,7 @@ int main(int argc, char **argv)
     c.displs = calloc((size_t)c.size, sizeof *c.displs);
     if (c.rank == 0)
         printf("x,us\n");
-    for (int i = 2; i < argc; i++) {
+    for (int i = 3; i < argc; i++) {
         double seconds = time_of(which, &c, atol(argv[i]));
         if (c.rank == 0)
             printf("%s,%.4f\n", argv[i], seconds * 1e6);
@@ -147,6 +176,7 @@ int main(int argc, char **argv)
     SMPI_SHARED_FREE(c.to);
     free(c.counts);
     free(c.displs);
+    MPI_Op_free(&c.sum);
     MPI_Finalize();
     return 0;
 }

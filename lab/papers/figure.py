@@ -12,14 +12,19 @@ import tomllib
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 KEYS = {
-    "": """paper figure where title text x xscale y yscale panel columns compute hide style order run derive printed claim
+    "": """paper figure where title text x xscale y yscale panel columns compute hide style order run derive average printed claim
         note""",
-    "run": "command series with quick seconds timeout alone",
+    "run": "command series x only with quick seconds timeout alone",
     "derive": "series over under",
+    "average": "series over under by",
     "printed": "series x y panel",
     "claim": "text where printed unit sense value best slack floor why goal full",
     "note": "text full",
 }
+
+
+def short(v):
+    return f"{v:g}" if isinstance(v, float) else v
 
 
 class Mistake(Exception):
@@ -30,7 +35,7 @@ class Job:
     """One command, and the constant columns of its rows."""
 
     def __init__(self, figure, command, columns, run):
-        self.figure, self.command, self.columns = figure, command, columns
+        self.figure, self.command, self.columns, self.data = figure, command, columns, run
         self.seconds, self.timeout = run.get("seconds", 5), run.get("timeout", 1200)
         self.alone = run.get("alone", False)
         self.rows = self.error = None
@@ -52,16 +57,30 @@ class Job:
         rows = list(csv.DictReader(io.StringIO(text)))
         if not rows:
             raise Mistake("printed no rows")
+        kept = []
         for row in rows:
             for name, value in row.items():
                 try:
                     row[name] = float(value)
                 except (TypeError, ValueError):
                     pass
-            row.update({k: v for k, v in self.columns.items() if k not in row})
-            if not {"series", "x"} <= row.keys() or "y" not in row and not self.figure.get("compute"):
-                raise Mistake(f"no column series, x or y among {', '.join(row)}")
-        self.rows = rows
+            wanted = {**{k: v for k, v in self.columns.items() if k in row}, **self.data.get("only", {})}
+            if all(row.get(k) == v for k, v in wanted.items()):
+                kept.append(self.place(row))
+        if not kept:
+            raise Mistake(f"printed no rows with {wanted}")
+        self.rows = kept
+
+    def place(self, row):
+        """The row with its columns series, x and y."""
+        row.update({k: v for k, v in self.columns.items() if k not in row})
+        if "series" in self.data:
+            row["series"] = self.data["series"].format_map({k: short(v) for k, v in row.items()})
+        if "x" in self.data:
+            row["x"] = row[self.data["x"]]
+        if not {"series", "x"} <= row.keys() or "y" not in row and not self.figure.get("compute"):
+            raise Mistake(f"no column series, x or y among {', '.join(row)}")
+        return row
 
 
 class Figure:
@@ -73,7 +92,7 @@ class Figure:
             except tomllib.TOMLDecodeError as e:
                 raise Mistake(f"{self.name}: {e}") from e
         self.check("", self.data)
-        for part in ("run", "derive", "printed", "claim", "note"):
+        for part in ("run", "derive", "average", "printed", "claim", "note"):
             for table in self.data.get(part, []):
                 self.check(part, table)
         self.quick = quick
@@ -97,11 +116,8 @@ class Figure:
         lists = [v if isinstance(v, list) else [v] for v in values.values()]
         for chosen in itertools.product(*lists):
             columns = dict(zip(values, chosen))
+            columns = {k: v.format(**columns) if isinstance(v, str) else v for k, v in columns.items()}
             words = {**columns, "build": build, "mode": "quick" if self.quick else "full"}
-            columns = {k: v for k, v in columns.items() if k in self.get("columns", [])
-                       or k == self.get("panel")}
-            if "series" in run:
-                columns["series"] = run["series"].format(**words)
             yield Job(self, run["command"].format(**words), columns, run)
 
     def keys(self):
@@ -113,14 +129,31 @@ class Figure:
         rows = [row for job in self.jobs for row in job.rows or []]
         if "compute" in self.data:
             rows = [{**row, "y": evaluate(self.data["compute"], row)} for row in rows]
-        keys = self.keys()
+        return rows + self.averages(rows) + self.derived(rows)
+
+    def derived(self, rows):
+        keys, more = self.keys(), []
         for d in self.get("derive", []):
             under = {tuple(r.get(k) for k in keys): r["y"] for r in rows if r["series"] == d["under"]}
             for r in [r for r in rows if r["series"] == d["over"]]:
                 k = tuple(r.get(k) for k in keys)
                 if under.get(k):
-                    rows.append({**{n: r.get(n) for n in keys}, "series": d["series"], "y": r["y"] / under[k]})
-        return rows
+                    more.append({**{n: r.get(n) for n in keys}, "series": d["series"], "y": r["y"] / under[k]})
+        return more
+
+    def averages(self, rows):
+        """A ratio of two series, its mean over all x, over a column."""
+        keys, more = self.keys(), []
+        for a in self.get("average", []):
+            of = {}
+            under = {tuple(r.get(k) for k in keys): r["y"] for r in rows if r["series"] == a["under"]}
+            for r in rows:
+                k = tuple(r.get(k) for k in keys)
+                if r["series"] == a["over"] and under.get(k):
+                    of.setdefault((r[a["by"]], r.get(self.get("panel"))), []).append(r["y"] / under[k])
+            more += [{"series": a["series"], "x": by, self.get("panel") or "": panel, "y": statistics.fmean(ys)}
+                     for (by, panel), ys in of.items()]
+        return more
 
     def names(self):
         """What expressions may use; see README.md."""
@@ -139,7 +172,7 @@ class Figure:
             return found
 
         def at(series, x, y="y", **only):
-            return ys(series, y, x=float(x), **only)[0]
+            return ys(series, y, x=x, **only)[0]
 
         def ratio(over, under, y="y", **only):
             """over / under wherever both have a point."""

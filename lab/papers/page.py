@@ -136,6 +136,8 @@ def details(figure, rows):
 def section(figure, out):
     rows = figure.rows()
     shown = [r for r in rows if r["series"] not in figure.get("hide", [])]
+    if figure.get("average"):
+        shown = [r for r in rows if r["series"] in [a["series"] for a in figure.get("average")]]
     parts = [f'<section id="{figure.name}"><h3><small>{esc(figure.get("figure"))}</small> {esc(figure.get("title"))}</h3>']
     if figure.get("text"):
         parts.append(f"<p>{rich(figure.get('text'))}</p>")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py [--quick] [--build DIR] [-j N] [--list] [--tap] [FIGURE...]
+"""run.py [--quick] [--build DIR] [-j N] [--list] [--tap] [--figures DIR] [FIGURE...]
 
 Runs the experiments of lab/papers/figures and writes what they give to BUILD/papers: results/ has what
 each command printed, csv/ the rows of each figure, index.html the page. What has a result is not run
@@ -31,6 +31,9 @@ class Runner:
 
     def __init__(self, out, jobs, workers):
         self.out, self.jobs, self.workers = out, jobs, workers
+        self.same = {}  # jobs by their command, which runs once
+        for job in jobs:
+            self.same.setdefault(job.command, []).append(job)
         self.lock, self.children, self.stopped = threading.Lock(), set(), False
         self.times_file = os.path.join(out, "times.json")
         self.times = {}
@@ -73,7 +76,8 @@ class Runner:
             out, err = child.communicate(timeout=job.timeout)
             if child.returncode:
                 raise Mistake(f"status {child.returncode}: {' '.join(err.split()[-40:])}")
-            job.read(out)
+            for twin in self.same[job.command]:
+                twin.read(out)
             with open(self.path(job) + ".part", "w") as f:
                 f.write(out)
             os.replace(self.path(job) + ".part", self.path(job))
@@ -82,7 +86,8 @@ class Runner:
             child.communicate()
             job.error = f"took more than {job.timeout} s"
         except Mistake as e:
-            job.error = str(e)
+            for twin in self.same[job.command]:
+                twin.error = str(e)
         job.took = time.monotonic() - start
         with self.lock:
             self.children.discard(child)
@@ -100,9 +105,9 @@ class Runner:
                   f"{span(self.left())} left", file=sys.stderr, flush=True)
 
     def run_all(self):
-        self.todo = [job for job in self.jobs if not self.kept(job)]
-        kept = len(self.jobs) - len(self.todo)
-        print(f"{len(self.jobs)} experiments, {kept} have results; about {span(self.left())}",
+        self.todo = [jobs[0] for jobs in self.same.values() if not all(self.kept(job) for job in jobs)]
+        kept = len(self.same) - len(self.todo)
+        print(f"{len(self.same)} experiments, {kept} have results; about {span(self.left())}",
               file=sys.stderr, flush=True)
         try:
             self.run_some([j for j in self.todo if not j.alone], self.workers)
@@ -142,7 +147,9 @@ def span(seconds):
 
 def label(job):
     """What tells the job from others of its figure."""
-    words = [str(v) for v in job.columns.values()]
+    words = [str(v) for v in job.columns.values() if len(str(v)) < 20]
+    if "series" in job.data and "{" not in job.data["series"]:
+        words.append(job.data["series"])
     return ", ".join(words) or " ".join(shlex.split(job.command)[:3])
 
 
@@ -151,14 +158,14 @@ def write_csv(figure, folder):
     rows = figure.rows()
     names = list(dict.fromkeys(k for row in rows for k in row))
     with open(os.path.join(folder, figure.name + ".csv"), "w", newline="") as f:
-        w = csv.DictWriter(f, names, restval="")
+        w = csv.DictWriter(f, names, restval="", lineterminator="\n")
         w.writeheader()
         for row in rows:
             w.writerow({k: f"{v:.10g}" if isinstance(v, float) else v for k, v in row.items()})
 
 
 def figures_of(args):
-    paths = sorted(glob.glob(os.path.join(HERE, "figures", "*.toml")))
+    paths = sorted(glob.glob(os.path.join(args.figures, "*.toml")))
     if args.figure:
         paths = [p for p in paths if os.path.basename(p).startswith(tuple(args.figure))]
     build = os.path.relpath(os.path.realpath(args.build), ROOT)
@@ -191,6 +198,7 @@ def main():
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="commands at a time")
     parser.add_argument("--list", action="store_true", help="print the commands, run nothing")
     parser.add_argument("--tap", action="store_true", help="report claims as tests")
+    parser.add_argument("--figures", default=os.path.join(HERE, "figures"), metavar="DIR")
     parser.add_argument("figure", nargs="*")
     args = parser.parse_args()
     try:

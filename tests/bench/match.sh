@@ -68,7 +68,7 @@ quick="--rounds 2 --seconds 1"
         fail match_bench_tells_its_progress "$(tail -n 1 "$tmp/err")"
     rows match_bench_takes_any_tag $engines 42 ok --depth 100 --order random --side posted --wild 10 \
         --any-tag $quick
-    rows match_bench_plays_applications $((4 * 2 * engines)) 42 ok --stream all --ranks 64,100 --steps 5 $quick
+    rows match_bench_plays_applications $((7 * 2 * engines)) 42 ok --stream all --ranks 64,100 --steps 5 $quick
     rows match_bench_runs_threads 6 10 ok --threads 1,2,3 --engine list --depth 4,50 --rounds 2
     rows match_bench_gives_up_what_takes_too_long 1 42 'too long' --engine list --depth 400000 \
         --order reverse --wild 0 --side posted $quick

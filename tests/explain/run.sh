@@ -173,6 +173,8 @@ root = m.parse('$tmp/plot.svg').documentElement
 lines = [p for p in root.getElementsByTagName('path') if p.getAttribute('fill') == 'none']
 points = [len(p.getAttribute('d').split('L')) for p in lines]
 print(len(lines), min(points), max(points))"
+expect explain_writes_a_table 0 '^ring,1024,[0-9.]+$' sh -c "'$skein' explain allreduce --ranks 16 \
+    --machine 'node:4 core:4' --plot='$tmp/plot.csv' && cat '$tmp/plot.csv'"
 expect barriers_have_no_plot 2 'nothing to plot' explain barrier --ranks 4 --plot
 expect plots_that_cannot_be_written 1 'nowhere/plot.svg: No such file' \
     explain allreduce --ranks 4 --machine 'node:4' --plot="$tmp/nowhere/plot.svg"

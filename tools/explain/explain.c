@@ -85,7 +85,9 @@ static const struct argp_option options[] = {
      0},
     {"print", PRINT, NULL, 0, "print the schedule of the rank", 0},
     {"plot", PLOT, "FILE", OPTION_ARG_OPTIONAL,
-     "instead, draw the predicted time of all algorithms over the size, here or as SVG in FILE", 0},
+     "instead, draw the predicted time of all algorithms over the size, here or in FILE, as SVG "
+     "or, if its name ends so, as .csv",
+     0},
     {"prices", PRICES, "FILE", 0,
      "prices of the model that predicts times, lines such as \"net.latency 1.2 us\"", 0},
     {"show-prices", SHOW_PRICES, NULL, 0, "print the prices used, in the form of FILE", 0},

@@ -201,6 +201,17 @@ static void plot_svg(const sk_plot *p, FILE *out)
     fprintf(out, "</svg>\n");
 }
 
+/* ---- CSV ---- */
+
+static void plot_csv(const sk_plot *p, FILE *out)
+{
+    fprintf(out, "algorithm,bytes,us\n");
+    for (int i = 0; i < p->nlines; i++)
+        for (int k = 0; k < p->npoints; k++)
+            if (p->y[i][k] > 0)
+                fprintf(out, "%s,%.0f,%.6g\n", p->name[i], p->x[k], p->y[i][k] * 1e-3);
+}
+
 /* ---- */
 
 /* All algorithms that have a price at some size, over sizes of powers of two. */
@@ -240,8 +251,9 @@ bool sk_plot_prices(sk_pricing *x, const char *file, char *err, size_t size)
         return true;
     }
     FILE *f = fopen(file, "w");
+    const char *end = strrchr(file, '.');
     if (f)
-        plot_svg(&p, f);
+        (end && strcmp(end, ".csv") == 0 ? plot_csv : plot_svg)(&p, f);
     bool written = f && !ferror(f);
     written = f && fclose(f) == 0 && written;
     if (!written)

@@ -15,7 +15,7 @@ typedef struct sk_plot {
 } sk_plot;
 void sk_plot_text(const sk_plot *p, FILE *out); /* at least two points */
 
-/* On standard output or, if `file` is not NULL, there as SVG. Both axes are logarithmic. On failure `err` says
+/* On standard output or, if `file` is not NULL, there as SVG, or as CSV if its name ends in .csv. Both axes are logarithmic. On failure `err` says
  * why. */
 bool sk_plot_prices(sk_pricing *x, const char *file, char *err, size_t size);
 

@@ -48,7 +48,9 @@ static const struct argp_option options[] = {
     {"any-tag", ANY_TAG, NULL, 0, "these receives take any tag, too", 0},
     {"sources", SOURCES, "LIST", 0, "processes that send (default 1024)", 0},
     {"stream", STREAM, "LIST", 0,
-     "radix, nbody, miniamr, fds or all: what a rank of the program receives", 0},
+     "radix, nbody, miniamr, fds, gather, allreduce, iallgather or all: what a rank of the program "
+     "receives",
+     0},
     {"ranks", RANKS, "LIST", 0, "processes of the program (default 256,512,1024,2048,4096)", 0},
     {"steps", STEPS, "N", 0, "steps of the program (default: its own number)", 0},
     {"seed", SEED, "N", 0, "of all random numbers (default 1)", 0},
