@@ -4,7 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 export PREFIX
 
-.PHONY: all deps build run test bench papers install clean format tidy
+.PHONY: all deps build run test bench papers install uninstall dist deb clean format tidy
 
 all: build
 
@@ -33,6 +33,16 @@ papers: build
 
 install: build
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+uninstall:
+	@scripts/uninstall.sh $(BUILD) $(if $(DESTDIR),$(abspath $(DESTDIR)))
+
+# The sources as a tarball, and Debian packages of them, in $(BUILD)/dist.
+dist:
+	@scripts/dist.sh $(BUILD)/dist
+
+deb:
+	@scripts/deb.sh $(BUILD)/dist
 
 format:
 	@scripts/files.sh | xargs clang-format -i

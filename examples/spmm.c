@@ -6,7 +6,7 @@
  * their blocks (as in section VII-C of the paper on distance halving). Y is a formula, a new one in
  * each repetition, so every rank can check its rows of Z against it.
  *
- *   mpicc -Isrc -I. -D_GNU_SOURCE examples/spmm.c lab/graph/mtx*.c -o spmm -lm
+ *   mpicc -Isrc -I. -D_GNU_SOURCE examples/spmm.c lab/graph/mtx*.c src/base/numbers.c -o spmm -lm
  *   mpirun -n 4 ./spmm matrix.mtx 8 */
 #include <limits.h>
 #include <math.h>

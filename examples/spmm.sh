@@ -18,7 +18,7 @@ launcher+=(-n "${RANKS:-4}")
 
 mkdir -p "$out"
 cc -O2 examples/mtxgen.c -o "$out/mtxgen" || exit 1
-"mpicc.$mpi" -O2 -Isrc -I. -D_GNU_SOURCE examples/spmm.c lab/graph/mtx*.c -o "$out/spmm.$mpi" -lm || exit 1
+"mpicc.$mpi" -O2 -Isrc -I. -D_GNU_SOURCE examples/spmm.c lab/graph/mtx*.c src/base/numbers.c -o "$out/spmm.$mpi" -lm || exit 1
 
 # Name, rows, nonzeros; and the kind that is nearest to the real one.
 if [ $# -eq 0 ]; then

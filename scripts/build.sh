@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 dir=$1
 shift
 set -- --libdir=lib --prefix="${PREFIX:-/usr/local}" "$@"
-list=$(find src lab tools tests examples sim lib bin doc scripts -name '*.[ch]' -o -name '*.[fF]90' -o -name meson.build |
+list=$(find src lab tools tests examples sim lib bin libexec doc packaging scripts -name '*.[ch]' -o -name '*.[fF]90' -o -name meson.build |
     LC_ALL=C sort; printf '%s\n' "$@")
 if [ ! -f "$dir/build.ninja" ] || [ "$list" != "$(cat "$dir/files.list" 2>/dev/null)" ]; then
     mkdir -p "$dir" || exit 1

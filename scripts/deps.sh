@@ -5,10 +5,11 @@ mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfab
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3
 iproute2 util-linux procps slurmctld slurmd slurm-client munge gnuplot-nox"
 # The last line is for tests/cluster; Slurm and munge took 10 seconds to install.
-# LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; LLVM's Fortran compiler,
-# whose package has its version in its name.
+# LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; what builds packages, see
+# tests/package; LLVM's Fortran compiler, whose package has its version in its name.
 [ -z "${LONG:-}" ] ||
     packages="$packages scalapack-mpi-test mumps-test quantum-espresso quantum-espresso-data cp2k debootstrap
+debhelper dpkg-dev lintian cmake zsh tcl lua5.3
 $(apt-cache pkgnames flang- 2>/dev/null | grep -x 'flang-[0-9]*' | sort -V | tail -n 1)"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -160,6 +160,10 @@ static bool listed(const char *name, const char *const *list)
     return false;
 }
 
+/* Names by which module systems and sites say where a package is (`module load skein`): no settings. */
+static const char *const site_names[] = {"SKEIN_ROOT", "SKEIN_HOME", "SKEIN_DIR",     "SKEIN_BASE",
+                                         "SKEIN_LIB",  "SKEIN_INC",  "SKEIN_VERSION", NULL};
+
 /* Does another entry give the setting by its present name? Then that one counts. */
 static bool given_by_name(char *const *env, const char *name)
 {
@@ -183,7 +187,8 @@ static sk_status read_entry(sk_settings *s, char *const *env, const char *entry,
     snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), entry);
     sk_setting id = sk_setting_find(name);
     if (id == SK_NSETTINGS)
-        return listed(name, extra) ? SK_OK : unknown(name, extra, err, size);
+        return listed(name, extra) || listed(name, site_names) ? SK_OK
+                                                               : unknown(name, extra, err, size);
     const char *text = entry + len + 1;
     if (strcmp(name, table[id].var) != 0) {
         bool both = given_by_name(env, table[id].var);
