@@ -3,8 +3,10 @@
 packages="gcc gfortran libc6-dev make pkg-config meson ninja-build
 mpich libmpich-dev openmpi-bin libopenmpi-dev libsimgrid-dev libhwloc-dev libfabric-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc python3
-iproute2 util-linux procps slurmctld slurmd slurm-client munge gnuplot-nox"
-# The last line is for tests/cluster; Slurm and munge took 10 seconds to install.
+iproute2 util-linux procps slurmctld slurmd slurm-client munge gnuplot-nox
+chromium-headless-shell"
+# The line before the last is for tests/cluster, where Slurm and munge took 10 seconds to install, and for plots. The
+# last is for tests/page: 16 seconds, 64 MB.
 # LONG=1: programs of others, see tests/fortran/codes.sh; debootstrap, see root.sh; what builds packages, see
 # tests/package; LLVM's Fortran compiler, whose package has its version in its name.
 [ -z "${LONG:-}" ] ||

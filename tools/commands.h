@@ -10,6 +10,8 @@ int sk_cmd_run(int argc, char **argv);
 int sk_cmd_info(int argc, char **argv);
 int sk_cmd_explain(int argc, char **argv);
 int sk_cmd_explain_neighbor(int argc, char **argv); /* `skein explain neighbor` */
+int sk_cmd_report(int argc, char **argv);
+int sk_cmd_advise(int argc, char **argv);
 int sk_cmd_trace(int argc, char **argv);
 int sk_cmd_tune(int argc, char **argv);
 int sk_cmd_bench(int argc, char **argv);

@@ -13,6 +13,8 @@ static const struct command {
 } commands[] = {
     {"run", sk_cmd_run, "run an MPI program with its collectives served by Skein"},
     {"info", sk_cmd_info, "list collectives, algorithms, settings and libraries"},
+    {"report", sk_cmd_report, "make a page of a run, or compare two runs"},
+    {"advise", sk_cmd_advise, "say what a run suggests to change"},
     {"explain", sk_cmd_explain, "show which algorithm serves a call, why, and what it sends"},
     {"trace", sk_cmd_trace, "run an MPI program and record how its messages meet their receives"},
     {"tune", sk_cmd_tune, "measure which algorithms, or the host MPI, are the fastest here"},

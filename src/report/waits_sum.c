@@ -1,5 +1,6 @@
 /* waits_sum.c: the profiles of all ranks, at rank 0. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,11 @@
 
 enum { MOST_BUCKETS = 32, MOST_LATE = 8 };
 
-/* Calls that were noted. */
+/* Calls that were noted. Times stand for all calls of their communicators: each counts as often as there are calls for
+ * one that was noted. */
 typedef struct coll_sum {
-    int64_t sampled, sampled_ns, waited_ns, spread_ns, most_spread_ns;
+    int64_t sampled, most_spread_ns;
+    double weight, sampled_ns, waited_ns, spread_ns;
 } coll_sum;
 
 /* All communicators of one name and number of ranks. */
@@ -28,6 +31,7 @@ typedef struct comm_sum {
 typedef struct entry { /* of a rank into a call that was noted */
     uint64_t ranks;
     sk_waits_sample sample;
+    int64_t calls;  /* of the row */
     int rank, comm; /* index of its comm_sum */
 } entry;
 
@@ -46,7 +50,7 @@ struct sk_waits_sum {
     entry *entry;
     size_t nentries, entry_cap;
     coll_sum all, coll[SK_NCOLLS];
-    int64_t *matrix; /* ns that ranks of a bucket waited for those of another */
+    double *matrix; /* ns that ranks of a bucket waited for those of another */
 };
 
 sk_waits_sum *sk_waits_sum_new(int nranks)
@@ -180,7 +184,7 @@ sk_status sk_waits_take(sk_waits_sum *s, int rank, int node, const void *packed,
         add_row(&s->comm[comm], &r);
         s->rank[rank].ns += r.ns;
         for (int k = 0; k < r.nsamples; k++, sample += sizeof(sk_waits_sample)) {
-            entry e = {.ranks = r.ranks, .rank = rank, .comm = comm};
+            entry e = {.ranks = r.ranks, .calls = r.calls, .rank = rank, .comm = comm};
             if ((size_t)(end - sample) < sizeof e.sample)
                 return SK_BADARG;
             memcpy(&e.sample, sample, sizeof e.sample);
@@ -221,32 +225,61 @@ static const entry *last_of(const sk_waits_sum *s, const entry *first, int n)
 static void add_call(coll_sum *c, const coll_sum *one)
 {
     c->sampled++;
-    c->sampled_ns += one->sampled_ns;
-    c->waited_ns += one->waited_ns;
-    c->spread_ns += one->spread_ns;
-    c->most_spread_ns = one->spread_ns > c->most_spread_ns ? one->spread_ns : c->most_spread_ns;
+    c->weight += one->weight;
+    c->sampled_ns += one->weight * one->sampled_ns;
+    c->waited_ns += one->weight * one->waited_ns;
+    c->spread_ns += one->weight * one->spread_ns;
+    c->most_spread_ns =
+        (int64_t)one->spread_ns > c->most_spread_ns ? (int64_t)one->spread_ns : c->most_spread_ns;
 }
 
 /* The entries of all ranks into one call. */
-static void add_entries(sk_waits_sum *s, const entry *first, int n, const entry *last)
+static void add_entries(sk_waits_sum *s, const entry *first, int n, const entry *last,
+                        double weight)
 {
-    coll_sum one = {0};
+    coll_sum one = {.weight = weight};
     for (const entry *e = first; e < first + n; e++) {
         int64_t late = last->sample.from - e->sample.from,
                 waited = late < e->sample.took ? late : e->sample.took;
         rank_sum *r = &s->rank[e->rank];
-        r->sampled_ns += e->sample.took;
-        r->waited_ns += waited;
-        s->matrix[e->rank / s->per_bucket * s->nbuckets + last->rank / s->per_bucket] += waited;
-        one.sampled_ns += e->sample.took;
-        one.waited_ns += waited;
-        one.spread_ns = late > one.spread_ns ? late : one.spread_ns;
+        r->sampled_ns += weight * (double)e->sample.took;
+        r->waited_ns += weight * (double)waited;
+        s->matrix[e->rank / s->per_bucket * s->nbuckets + last->rank / s->per_bucket] +=
+            weight * (double)waited;
+        one.sampled_ns += (double)e->sample.took;
+        one.waited_ns += (double)waited;
+        one.spread_ns = (double)late > one.spread_ns ? (double)late : one.spread_ns;
     }
     s->rank[last->rank].last++;
-    s->rank[last->rank].caused_ns += one.waited_ns;
+    s->rank[last->rank].caused_ns += weight * one.waited_ns;
     add_call(&s->all, &one);
     add_call(&s->coll[first->sample.coll], &one);
     add_call(&s->comm[first->comm].waits, &one);
+}
+
+/* The number of entries from here on that are of the same call, or of calls of the same ranks. */
+static size_t alike(const entry *first, const entry *end, bool call)
+{
+    const entry *e = first + 1;
+    while (e < end && e->ranks == first->ranks && (!call || e->sample.call == first->sample.call))
+        e++;
+    return (size_t)(e - first);
+}
+
+/* The entries into calls of the same ranks: first counts the calls that all of them noted. */
+static void add_calls(sk_waits_sum *s, const entry *first, const entry *end)
+{
+    int64_t noted = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (const entry *e = first; e < end;) {
+            size_t n = alike(e, end, true);
+            const entry *last = n <= INT32_MAX ? last_of(s, e, (int)n) : NULL;
+            if (last && pass == 0)
+                noted++;
+            else if (last)
+                add_entries(s, e, (int)n, last, (double)first->calls / (double)noted);
+            e += n;
+        }
 }
 
 sk_status sk_waits_finish(sk_waits_sum *s)
@@ -254,22 +287,17 @@ sk_status sk_waits_finish(sk_waits_sum *s)
     if (s->nentries)
         qsort(s->entry, s->nentries, sizeof *s->entry, by_call);
     for (size_t i = 0, n; i < s->nentries; i += n) {
-        const entry *first = &s->entry[i];
-        for (n = 1; i + n < s->nentries && first[n].ranks == first->ranks &&
-                    first[n].sample.call == first->sample.call;)
-            n++;
-        const entry *last = n <= INT32_MAX ? last_of(s, first, (int)n) : NULL;
-        if (last)
-            add_entries(s, first, (int)n, last);
+        n = alike(&s->entry[i], s->entry + s->nentries, false);
+        add_calls(s, &s->entry[i], &s->entry[i + n - 1] + 1);
     }
     return SK_OK;
 }
 
 /* ---- JSON ---- */
 
-static double seconds(int64_t ns)
+static double seconds(double ns)
 {
-    return 1e-9 * (double)ns;
+    return 1e-9 * ns;
 }
 
 static void json_sampled(FILE *out, const coll_sum *c)
@@ -279,8 +307,7 @@ static void json_sampled(FILE *out, const coll_sum *c)
             ", \"sampled_seconds\": %.9f, \"waited_seconds\": %.9f, \"spread_us\": %.3f, "
             "\"most_spread_us\": %.3f",
             c->sampled, seconds(c->sampled_ns), seconds(c->waited_ns),
-            c->sampled ? 1e-3 * (double)c->spread_ns / (double)c->sampled : 0,
-            1e-3 * (double)c->most_spread_ns);
+            c->sampled ? 1e-3 * c->spread_ns / c->weight : 0, 1e-3 * (double)c->most_spread_ns);
 }
 
 static void json_comm(FILE *out, const comm_sum *c)
@@ -291,7 +318,7 @@ static void json_comm(FILE *out, const comm_sum *c)
             ", \"ranks\": %d, \"groups\": %.0f, \"communicators\": %" PRId64 ", \"calls\": %" PRId64
             ", \"seconds\": %.9f, \"most_seconds\": %.9f, ",
             c->nranks, c->groups, c->communicators, c->calls,
-            seconds(c->ns) / (c->members ? c->members : 1), seconds(c->most_ns));
+            seconds((double)c->ns) / (c->members ? c->members : 1), seconds((double)c->most_ns));
     json_sampled(out, &c->waits);
     fputc('}', out);
 }
@@ -337,7 +364,7 @@ static double bucket_mean(const sk_waits_sum *s, int bucket, bool waited)
         double part = !waited         ? 1
                       : r->sampled_ns ? (double)r->waited_ns / (double)r->sampled_ns
                                       : 0;
-        sum += part * seconds(r->ns);
+        sum += part * seconds((double)r->ns);
     }
     return sum / n;
 }
@@ -370,7 +397,7 @@ static void json_matrix(const sk_waits_sum *s, FILE *out)
 static void json_late(const sk_waits_sum *s, FILE *out)
 {
     bool more = false;
-    int64_t below = INT64_MAX;
+    double below = INFINITY;
     fputs("    \"late\": [", out);
     for (int i = 0; i < MOST_LATE; i++) {
         const rank_sum *most = NULL;

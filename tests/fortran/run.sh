@@ -74,7 +74,8 @@ compare() { # name log report ranks
     python3 - "$2" "$3" "$4" <<'END' >"$tmp/said" 2>&1 && ok "$1" || fail "$1" "$(tail -n 5 "$tmp/said")"
 import json, sys
 made = {w[1]: int(w[2]) for w in (line.split() for line in open(sys.argv[1])) if len(w) == 3 and w[0] == "made"}
-rows = json.load(open(sys.argv[2]))["rows"]
+report = json.load(open(sys.argv[2]))
+rows = report["rows"]
 bad = [] if len(made) == 22 else ["the program made %d collectives, not 22" % len(made)]
 for coll, calls in made.items():
     seen = [r for r in rows if r["collective"] == coll]
@@ -82,6 +83,8 @@ for coll, calls in made.items():
         bad.append("%s: %d calls, the report has %d" % (coll, calls, sum(r["calls"] for r in seen)))
     if int(sys.argv[3]) > 1 and not any(r.get("algorithm") for r in seen):
         bad.append("%s: none of %d calls was served" % (coll, calls))
+if not any(c["name"] == "MPI_COMM_WORLD" and c["calls"] for c in report["communicators"]):
+    bad.append("no calls on MPI_COMM_WORLD in the report")
 print("\n".join(bad))
 sys.exit(bool(bad))
 END

@@ -11,7 +11,7 @@ fi
 dir=$build/tests/fuzz/$name
 mkdir -p "$dir/corpus" || exit 2
 [ ! -f "$(dirname "$0")/$name.seed" ] || cp "$(dirname "$0")/$name.seed" "$dir/corpus/"
-if "$3" -max_total_time="${FUZZ_SECONDS:-10}" -max_len=1024 -timeout=600 -print_final_stats=1 \
+if "$3" -max_total_time="${FUZZ_SECONDS:-10}" -max_len=3072 -timeout=600 -print_final_stats=1 \
     -artifact_prefix="$dir/" "$dir/corpus" >"$dir/log" 2>&1; then
     echo "# $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log") runs"
     ok "fuzz_$name"

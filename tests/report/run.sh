@@ -140,6 +140,15 @@ for mpi in "$@"; do
             r['matching']['unexpected']['searches'] > 0 and r['matching']['engine']"
     fi
 
+    # The page in one go, with the JSON beside it.
+    job named --report=html:page.html
+    expect "the_page_is_named_on_$mpi" 'skein run: note: the report is in .*/page.html$' err
+    expect "the_page_has_names_escaped_on_$mpi" '&lt;script&gt;alert\(&quot;pair&quot;\)&lt;/script&gt;' page.html
+    cp page.json r.json
+    json "the_json_is_beside_it_on_$mpi" "r['counted'] == 2"
+    job abort --report=html:page.html
+    expect "there_is_a_page_after_abort_on_$mpi" 'End: MPI_Abort by rank 1' page.html
+
     SKEIN_CACHE=8 job many --report
     expect "evictions_come_with_advice_on_$mpi" 'evicted 292; SKEIN_CACHE=512 would keep' err
 

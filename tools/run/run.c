@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "match/matcher.h"
 #include "report/channel.h"
+#include "report/convert.h"
 #include "select/select.h"
 
 enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN, OR_PLAIN };
@@ -21,7 +22,10 @@ enum { REPORT = SK_CLI_KEY, MATCH, MPI, LIB, DRY_RUN, OR_PLAIN };
 const struct argp_option sk_run_option_table[] = {
     {"output", 'o', "FILE", 0, "how the names of the files begin (default: skein-trace)", 0},
     {"report", REPORT, "FILE", OPTION_ARG_OPTIONAL,
-     "print a table of the collectives when the program ends, or write it to FILE as JSON", 0},
+     "print a table of the collectives when the program ends, or write it to FILE as JSON; html, "
+     "or html:FILE: as a "
+     "page, with the JSON beside it",
+     0},
     {"match", MATCH, "NAME", OPTION_ARG_OPTIONAL,
      "match messages by Skein's libfabric provider, with this engine", 0},
     {"mpi", MPI, "NAME", 0, "openmpi or mpich: do not look at the program", 0},
@@ -41,6 +45,30 @@ int sk_run_file(sk_arena *a, const char *what, const char *file, const char **ou
     if (access(dir, W_OK) != 0)
         return sk_refuse("cannot write the %s in %s: %s", what, dir, strerror(errno));
     *out = file;
+    return SK_RUN_OK;
+}
+
+/* --report=html[:FILE]: FILE, and the JSON that it is made from beside it. */
+static int set_page(const char *file, sk_run_options *o)
+{
+    sk_arena *a = o->arena;
+    int status = sk_run_file(a, "report", file ? file : "skein-report.html", &o->page);
+    if (status != SK_RUN_OK)
+        return status;
+    size_t n = strlen(o->page);
+    bool html = n > 5 && strcmp(o->page + n - 5, ".html") == 0;
+    o->report = sk_format(a, "%.*s.json", (int)(html ? n - 5 : n), o->page);
+    return SK_RUN_OK;
+}
+
+static int set_report(const char *value, sk_run_options *o)
+{
+    o->page = NULL;
+    if (value && (strcmp(value, "html") == 0 || sk_starts_with(value, "html:")))
+        return set_page(value[4] ? value + 5 : NULL, o);
+    if (value && strcmp(value, "1") != 0)
+        return sk_run_file(o->arena, "report", value, &o->report);
+    o->report = "1";
     return SK_RUN_OK;
 }
 
@@ -72,10 +100,7 @@ bool sk_run_take(void *ctx, int key, const char *value)
     sk_run_options *o = ctx;
     switch (key) {
     case REPORT:
-        if (value && strcmp(value, "1") != 0)
-            return sk_run_file(o->arena, "report", value, &o->report) == SK_RUN_OK;
-        o->report = "1";
-        return true;
+        return set_report(value, o) == SK_RUN_OK;
     case MATCH:
         return set_match(value, o) == SK_RUN_OK;
     case MPI:
@@ -165,6 +190,20 @@ static void print(char *const *words)
     putchar('\n');
 }
 
+/* The report is on this host if rank 0 or this process wrote it. */
+static void make_page(const sk_run_options *o)
+{
+    char err[SK_RUN_ERR];
+    if (access(o->report, R_OK) != 0)
+        sk_run_note(
+            "%s is not here: rank 0 wrote it on its own host; `skein report` makes the page there",
+            o->report);
+    else if (sk_report_to_page(o->arena, o->report, o->page, err))
+        sk_run_note("the report is in %s", o->page);
+    else
+        sk_run_note("%s", err);
+}
+
 bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, int *status)
 {
     sk_strlist command = sk_strlist_new(o->arena);
@@ -190,6 +229,8 @@ bool sk_run_job(const sk_run_options *o, char **words, int n, sk_job_end *end, i
         return false;
     if (w) /* every launcher of a script has a `skein run` of its own */
         sk_watch_end(w, words, end, getenv(SK_RUN_AGAIN_VAR) != NULL);
+    if (o->page)
+        make_page(o);
     return true;
 }
 

@@ -12,6 +12,7 @@ enum { SK_RUN_OK = 0, SK_RUN_REFUSED = 2 };
 typedef struct sk_run_options {
     sk_arena *arena;
     const char *report; /* value of SKEIN_REPORT, NULL when not asked for */
+    const char *page;   /* to be made from it, NULL when not asked for */
     const char *lib;    /* directory of the libraries, NULL when not given */
     sk_flavour mpi;     /* by --mpi, SK_MPI_NONE when not given */
     const char *match;  /* matching engine, "" for the default; NULL when not asked for */
