@@ -271,7 +271,7 @@ static sk_status profile_classes(sk_classes *x, const sk_price_case *c)
         looks += x->profile[i].looks;
         x->steps += x->profile[i].steps;
     }
-    if (st == SK_OK && looks > WALK_ALL)
+    if (st == SK_OK && looks > WALK_ALL && !c->all)
         find_stretches(x);
     return st;
 }
@@ -302,10 +302,10 @@ static sk_status find_symmetry(sk_classes *x, const sk_price_case *c, int64_t lo
 /* Which ranks are walked. */
 static sk_status choose(sk_classes *x, const sk_price_case *c)
 {
-    int64_t looks;
+    int64_t looks = 0;
     bool found = false;
-    sk_status st = estimate(c, &looks);
-    bool many = c->nranks > MAX_WALKED;
+    sk_status st = c->all ? SK_OK : estimate(c, &looks);
+    bool many = !c->all && c->nranks > MAX_WALKED;
     if (st == SK_OK && (looks > WALK_ALL || many))
         st = find_symmetry(x, c, looks, true, &found);
     if (st == SK_OK && !found && (looks > WALK_MOST || many))

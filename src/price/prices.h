@@ -9,6 +9,9 @@
  * In shared memory a rank pays `in` for a byte into its slot, `out` for a byte out of another rank's, and
  * `flag` to see that a rank has posted.
  *
+ * All cores of a node share its memory: each byte that is copied occupies it for `memory`. What a rank moves
+ * in a call stays in caches if it is no more than `cache`.
+ *
  * The text form has a line "name value unit" for each price, such as "net.latency 1.2 us". Any line may be
  * missing, "#" starts a comment. */
 #ifndef SK_PRICES_H
@@ -43,6 +46,8 @@ typedef struct sk_prices {
     double step;                /* ns of CPU time for any step */
     double copy, reduce;        /* ns for a byte, by one core */
     double read, call; /* ns for a byte that is read in place, and for the call that reads */
+    double memory;     /* ns that a byte copied by any core occupies the memory of the node */
+    double cache;      /* bytes: a rank that copies no more than this in a call needs no memory */
     double wake;       /* ns until another rank runs on the same core */
 } sk_prices;
 

@@ -11,6 +11,9 @@ typedef struct profiler {
     int rank, nlocal;
     const int *local;        /* the ranks of the node */
     bool shared;             /* ranks share cores */
+    uint32_t seen_epoch;     /* of the last flags that were waited for ... */
+    int seen_lo, seen_hi;    /* ... and whose they were; seen_hi 0: none yet */
+    double copied;           /* bytes so far */
     double all_ns, all_flag; /* to look at the flags of all local ranks */
     sk_profile *t;
     uint32_t cap;
@@ -23,6 +26,7 @@ static void add(profiler *x, sk_act act)
     sk_act *last = t->nacts > t->rounds[t->nrounds] ? &t->acts[t->nacts - 1] : NULL;
     if (act.kind == SK_ACT_WORK && last && last->kind == SK_ACT_WORK) {
         last->ns += act.ns;
+        last->bytes += act.bytes;
         return;
     }
     if (t->nacts == x->cap) {
@@ -39,9 +43,15 @@ static void add(profiler *x, sk_act act)
     t->looks += sk_act_looks(&act);
 }
 
+static void copying(profiler *x, double bytes, double ns)
+{
+    x->copied += bytes;
+    add(x, (sk_act){.kind = SK_ACT_WORK, .bytes = bytes, .ns = ns + x->p->step});
+}
+
 static void work(profiler *x, double ns)
 {
-    add(x, (sk_act){.kind = SK_ACT_WORK, .ns = ns + x->p->step});
+    copying(x, 0, ns);
 }
 
 static const sk_level_prices *level_to(const profiler *x, int rank)
@@ -67,6 +77,14 @@ static void flags_of(const profiler *x, int lo, int hi, double *ns, double *flag
 static void await(profiler *x, sk_act_kind kind, uint32_t epoch, int lo, int hi)
 {
     sk_act act = {.kind = (uint8_t)kind, .epoch = epoch, .lo = lo, .hi = hi};
+    bool posts = kind == SK_ACT_AWAIT;
+    if (posts && epoch == x->seen_epoch && lo >= x->seen_lo && hi <= x->seen_hi)
+        return; /* a flag that was seen is in the own cache */
+    if (posts) {
+        x->seen_epoch = epoch;
+        x->seen_lo = lo;
+        x->seen_hi = hi;
+    }
     act.peer = hi - lo == 1 ? x->local[lo] : -1;
     bool all = hi - lo == x->nlocal;
     act.ns = x->all_ns;
@@ -113,15 +131,15 @@ static void wait_step(profiler *x, const sk_step *st)
             await(x, SK_ACT_AWAIT, st->packet, 0, x->nlocal);
         else
             await_one(x, st);
-        work(x, len * (st->peer < 0 ? common_out(x) : level_to(x, st->peer)->out));
+        copying(x, len, len * (st->peer < 0 ? common_out(x) : level_to(x, st->peer)->out));
         break;
     case SK_STEP_READ:
         await_one(x, st);
-        work(x, st->peer == x->rank ? len * x->p->copy : x->p->call + len * x->p->read);
+        copying(x, len, st->peer == x->rank ? len * x->p->copy : x->p->call + len * x->p->read);
         break;
     case SK_STEP_FOLD:
         await(x, SK_ACT_AWAIT, st->packet, st->lo, st->hi);
-        work(x, fold_ns(x, st->lo, st->hi, st->b.len));
+        copying(x, len * (st->hi - st->lo), fold_ns(x, st->lo, st->hi, st->b.len));
         break;
     case SK_STEP_JOIN:
         await(x, SK_ACT_AWAIT, st->packet, 0, x->nlocal);
@@ -144,12 +162,17 @@ static void transfer(profiler *x, const sk_step *st)
 {
     bool send = st->kind == SK_STEP_SEND || st->kind == SK_STEP_PSEND;
     bool packet = st->kind == SK_STEP_PSEND || st->kind == SK_STEP_PRECV;
+    int64_t len = send ? st->a.len : st->b.len;
+    sk_at level = sk_at_of(x->machine, x->rank, st->peer);
+    double copied = send || level == SK_AT_NET ? 0 : (double)len;
     x->t->sizes_known &= !packet;
+    x->copied += copied;
     add(x, (sk_act){.kind = send ? SK_ACT_SEND : SK_ACT_RECV,
-                    .level = (uint8_t)sk_at_of(x->machine, x->rank, st->peer),
+                    .level = (uint8_t)level,
                     .fifo = !packet && st->packet,
                     .peer = st->peer,
-                    .len = send ? st->a.len : st->b.len});
+                    .len = len,
+                    .bytes = copied});
 }
 
 static void local_step(profiler *x, const sk_step *st)
@@ -157,13 +180,14 @@ static void local_step(profiler *x, const sk_step *st)
     double len = (double)(st->kind == SK_STEP_GET ? st->b.len : st->a.len);
     switch (st->kind) {
     case SK_STEP_REDUCE:
-        work(x, len * x->p->reduce);
+        copying(x, len, len * x->p->reduce);
         break;
     case SK_STEP_EXPORT:
         work(x, 0);
         break;
     default: /* into a slot, which others have read, it costs more */
-        work(x, len * (sk_buf_is_slot(st->b.buf) ? x->p->level[SK_AT_SOCKET].in : x->p->copy));
+        copying(x, len,
+                len * (sk_buf_is_slot(st->b.buf) ? x->p->level[SK_AT_SOCKET].in : x->p->copy));
         break;
     }
 }
@@ -188,6 +212,13 @@ static void profile_round(profiler *x, const sk_round *rd, uint32_t released)
         add(x, (sk_act){.kind = SK_ACT_FINISH, .peer = (int32_t)(rd->nrecv + rd->nsend)});
 }
 
+/* What a rank copies stays in caches, if that is little. */
+static void forget_copies(const profiler *x)
+{
+    for (uint32_t i = 0; i < x->t->nacts && (x->copied <= x->p->cache || x->p->memory <= 0); i++)
+        x->t->acts[i].bytes = 0;
+}
+
 sk_status sk_profile_new(const sk_sched *s, int rank, const sk_machine *machine, const sk_prices *p,
                          sk_profile *out)
 {
@@ -210,6 +241,7 @@ sk_status sk_profile_new(const sk_sched *s, int rank, const sk_machine *machine,
         released = v->rounds[r].released > released ? v->rounds[r].released : released;
         t.rounds[++t.nrounds] = t.nacts;
     }
+    forget_copies(&x);
     if (x.failed) {
         sk_profile_free(&t);
         return SK_NOMEM;

@@ -25,6 +25,7 @@ typedef struct sk_act {
     int32_t peer;   /* a rank; AWAIT: the one that is waited for, -1: several; FINISH: messages */
     int32_t lo, hi; /* local ranks */
     int64_t len;    /* bytes of the message */
+    double bytes;   /* WORK, RECV: copied by the core through the memory of the node */
     double ns;      /* of the core; AWAIT, QUIESCE: to look at all flags */
     double flag;    /* AWAIT, QUIESCE: ns from the last flag's store until it is seen */
 } sk_act;

@@ -9,7 +9,7 @@
 
 /* A message that a rank has, or will have, at a known time. */
 typedef struct arrival {
-    double at, cost, floor;
+    double at, cost, floor, bytes;
 } arrival;
 
 typedef enum walker_state { RUNS, AWAITS_FLAGS, AWAITS_MESSAGES, SKIPS, OVER } walker_state;
@@ -37,7 +37,7 @@ typedef struct walker {
 } walker;
 
 typedef struct port_state {
-    double out, in; /* free from then on */
+    double out, in, memory; /* free from then on */
 } port_state;
 
 typedef struct core_state {
@@ -60,16 +60,15 @@ typedef struct walk {
 } walk;
 
 /* Events: a message comes to the port, or a walker goes on. */
-static void schedule_message(walk *x, double at, int transfer)
+static void schedule(walk *x, double at, int32_t what)
 {
-    if (!sk_events_push(&x->events, at, transfer))
+    if (!sk_events_push(&x->events, at, what))
         x->status = SK_NOMEM;
 }
 
 static void schedule_walker(walk *x, double at, const walker *w)
 {
-    if (!sk_events_push(&x->events, at, ~(int32_t)(w - x->walkers)))
-        x->status = SK_NOMEM;
+    schedule(x, at, ~(int32_t)(w - x->walkers));
 }
 
 static double larger(double a, double b)
@@ -128,11 +127,6 @@ static double recv_cost(const walk *x, const sk_act *act)
            (is_long(x, act) && act->level != SK_AT_NET ? read_in_place(x, act) : len * l->out);
 }
 
-static double port_time(const walk *x, const sk_act *act)
-{
-    return x->p->port_gap + (double)act->len * x->p->port_byte;
-}
-
 /* The arrival of a message is known: hand it to its receive, if that is there. */
 static void arrive(walk *x, int send)
 {
@@ -140,7 +134,7 @@ static void arrive(walk *x, int send)
     if (s->match == SK_NO_TRANSFER)
         return;
     int recv = s->match;
-    arrival a = {s->arrival, recv_cost(x, s->act), s->floor};
+    arrival a = {s->arrival, recv_cost(x, s->act), s->floor, x->channels.pool[recv].act->bytes};
     sk_channels_drop(&x->channels, send);
     deliver(x, recv, a);
 }
@@ -152,12 +146,12 @@ static void pass_ports(walk *x, int send, double now)
     sk_walk_transfer *s = &x->channels.pool[send];
     walker *w = &x->walkers[s->walker];
     int to = sk_class_of(x->classes, s->act->peer);
-    double busy = port_time(x, s->act) * x->classes->times;
+    double one = x->p->port_gap + (double)s->act->len * x->p->port_byte;
     port_state *from = &x->ports[w->node], *at = &x->ports[x->walkers[to].node];
     double out = larger(now, from->out);
-    from->out = out + busy;
+    from->out = out + one * x->classes->times;
     double in = larger(out + x->p->level[SK_AT_NET].latency, at->in);
-    s->arrival = at->in = in + busy;
+    s->arrival = at->in = in + one * x->classes->times;
     double over = from->out;
     bool waits = is_long(x, s->act);
     arrive(x, send);
@@ -171,7 +165,7 @@ static void start_long(walk *x, int send, double asked)
     sk_walk_transfer *s = &x->channels.pool[send];
     double latency = x->p->level[s->act->level].latency;
     if (s->act->level == SK_AT_NET) {
-        schedule_message(x, larger(s->ready + latency, asked) + latency, send);
+        schedule(x, larger(s->ready + latency, asked) + latency, send);
         return;
     }
     walker *w = &x->walkers[s->walker];
@@ -183,9 +177,9 @@ static void start_long(walk *x, int send, double asked)
 
 static uint64_t channel_key(const sk_classes *k, int from, int to)
 {
-    uint64_t shift = (uint64_t)(unsigned)sk_class_shift(k, from, to);
-    return ((shift << 20 | (unsigned)sk_class_of(k, from)) << 20 | (unsigned)sk_class_of(k, to)) +
-           1;
+    uint64_t shift = (uint64_t)(unsigned)sk_class_shift(k, from, to),
+             ends = (uint64_t)(unsigned)sk_class_of(k, from) << 20 | (unsigned)sk_class_of(k, to);
+    return (shift << 40 | ends) + 1;
 }
 
 static void start_recv(walk *x, walker *w, const sk_act *act)
@@ -238,7 +232,7 @@ static void start_send(walk *x, walker *w, const sk_act *act)
     }
     int recv = x->channels.pool[i].match;
     if (!is_long(x, act) && act->level == SK_AT_NET)
-        schedule_message(x, t.ready, i);
+        schedule(x, t.ready, i);
     else if (recv != SK_NO_TRANSFER && is_long(x, act))
         start_long(x, i, x->channels.pool[recv].ready);
     else if (recv != SK_NO_TRANSFER)
@@ -254,6 +248,29 @@ static int by_arrival(const void *pa, const void *pb)
     return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
+/* The memory of the node serves `bytes` of this rank; when that is over. */
+static double use_memory(walk *x, const walker *w, double bytes)
+{
+    double *memory = &x->ports[w->node].memory;
+    if (bytes <= 0)
+        return 0;
+    *memory = larger(*memory, w->t) + bytes * x->p->memory * x->classes->times;
+    return *memory;
+}
+
+/* False: the walker has to wait. Memory is used in the order of time. */
+static bool do_work(walk *x, walker *w, const sk_act *act)
+{
+    if (act->bytes > 0 && !w->passed) {
+        w->passed = true;
+        schedule_walker(x, w->t, w);
+        return false;
+    }
+    w->passed = false;
+    w->t = larger(w->t + act->ns, use_memory(x, w, act->bytes));
+    return true;
+}
+
 /* The end of a round. False: messages are still under way. */
 static bool finish(walk *x, walker *w)
 {
@@ -261,21 +278,25 @@ static bool finish(walk *x, walker *w)
         w->state = AWAITS_MESSAGES;
         return false;
     }
-    double last = w->sent;
-    for (int i = 0; i < w->narrivals; i++)
+    double last = w->sent, bytes = 0;
+    for (int i = 0; i < w->narrivals; i++) {
         last = larger(last, w->arrivals[i].at);
-    if (w->core >= 0 && !w->passed && last > w->t) { /* leaves the core to others */
+        bytes += w->arrivals[i].bytes;
+    }
+    bool leaves = w->core >= 0 && last > w->t; /* its core to others */
+    if (!w->passed && (leaves || bytes > 0)) {
         w->passed = true;
-        schedule_walker(x, last, w);
+        schedule_walker(x, leaves ? last : w->t, w);
         return false;
     }
+    double copied = use_memory(x, w, bytes);
     if (w->narrivals > 1)
         qsort(w->arrivals, (size_t)w->narrivals, sizeof *w->arrivals, by_arrival);
     for (int i = 0; i < w->narrivals; i++) {
         const arrival *a = &w->arrivals[i];
         w->t = larger(larger(w->t, a->at) + a->cost, a->floor);
     }
-    w->t = larger(w->t, w->sent);
+    w->t = larger(larger(w->t, w->sent), copied);
     w->sent = 0;
     w->narrivals = 0;
     w->passed = false;
@@ -413,8 +434,7 @@ static bool do_act(walk *x, walker *w, const sk_act *act)
 {
     switch ((sk_act_kind)act->kind) {
     case SK_ACT_WORK:
-        w->t += act->ns;
-        return true;
+        return do_work(x, w, act);
     case SK_ACT_RELEASE:
         release(x, w, act->epoch);
         return true;

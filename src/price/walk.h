@@ -8,7 +8,9 @@
  *   a time, first come first served.
  * - Ranks that share a core run one at a time, and pay `wake` whenever another one gets it.
  *
- * What is not: memory and links that many cores or nodes share, slots that are not free yet, and other
+ * - The cores of a node share its memory.
+ *
+ * What is not: links that many nodes share, slots that are not free yet, and other
  * work of the machine. */
 #ifndef SK_WALK_H
 #define SK_WALK_H

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "lab/neighbor/check.h"
+#include "neighbor/cost/model.h"
 #include "unit.h"
 
 static const sk_pattern_opts opts = {.theta = 4, .friends = 2};
@@ -171,8 +172,31 @@ static void parties_talk_to_node_local_ranks_only(void **state)
     sk_pattern *p[N];
     sk_channel_count count = {0, 0};
     assert_int_equal(sk_patterns_by_negotiation(SK_METHOD_NODE, g, m, &opts, 1, p, &count), SK_OK);
-    assert_int_equal(count.messages, N * (LOCAL_RANKS - 1));
+    assert_int_equal(count.messages, 2 * N * (LOCAL_RANKS - 1));
     sk_patterns_free(p, N);
+    sk_global_graph_free(g);
+    sk_machine_free(m);
+}
+
+/* An entry has the blocks of two nodes of 4: 8 places instead of 32. By halving, sources of any nodes meet. */
+static void sources_have_few_places_in_a_slot(void **state)
+{
+    (void)state;
+    enum { N = 32 };
+    sk_global_graph *g = sk_check_graph("all", N);
+    sk_machine *m = sk_check_machine("node:8 core:4", N);
+    sk_pattern *p[N];
+    for (int i = 0; i < 2; i++) {
+        sk_method_id id = i ? SK_METHOD_HALVING : SK_METHOD_NODE;
+        sk_load most = {0};
+        assert_int_equal(sk_patterns_by_plan(id, g, m, &opts, p), SK_OK);
+        for (int r = 0; r < N; r++) {
+            sk_load load = sk_load_of(p[r], m);
+            sk_load_max(&most, &load);
+        }
+        assert_int_equal(most.slot_places, i ? N : 8);
+        sk_patterns_free(p, N);
+    }
     sk_global_graph_free(g);
     sk_machine_free(m);
 }
@@ -239,6 +263,7 @@ int main(void)
         cmocka_unit_test(on_one_node_everything_is_direct),
         cmocka_unit_test(a_lone_parcel_between_nodes_goes_straight),
         cmocka_unit_test(parties_talk_to_node_local_ranks_only),
+        cmocka_unit_test(sources_have_few_places_in_a_slot),
         cmocka_unit_test(malformed_messages_are_refused),
     };
     return RUN(tests);

@@ -129,6 +129,67 @@ static void message_on_a_node(void **state)
     assert_ns(price(&x, &p).ns, 20 + 70 + 30 + 5000 + 2 * 5000);
 }
 
+static void copy_alone(sk_sched *s, const scene *x, int rank)
+{
+    (void)rank;
+    sk_copy(s, sent(x), received(x));
+}
+
+/* 3 and 4 ranks on two nodes copy 100 bytes each: 50 ns of the core, 30 ns of the node's memory. */
+static void cores_share_memory(void **state)
+{
+    (void)state;
+    sk_prices p = round_prices();
+    scene x = {.machine = "node:2 core:4", .nranks = 7, .bytes = 100, .build = copy_alone};
+    assert_ns(price(&x, &p).ns, 50);
+    p.memory = 0.3;
+    assert_ns(price(&x, &p).ns, 4 * 30);
+    p.cache = 100; /* all of it stays there */
+    assert_ns(price(&x, &p).ns, 50);
+    /* So do messages on a node. */
+    x = (scene){.machine = "node:1 core:2", .nranks = 2, .bytes = 100, .build = one_message};
+    assert_ns(price(&x, &p).ns, 20 + 100 + 50 + 30 + 200);
+    p.cache = 99;
+    p.memory = 10;
+    assert_ns(price(&x, &p).ns, 10 * 100);
+}
+
+static void take_twice(sk_sched *s, const scene *x, int rank)
+{
+    int epoch = sk_epoch(s, x->bytes, false);
+    if (rank == 0) {
+        sk_copy(s, sent(x), sk_slot(epoch, 0, x->bytes));
+        sk_fence(s);
+        sk_post(s, epoch);
+    } else {
+        for (int64_t at = 0; at < x->bytes; at += x->bytes / 2)
+            sk_take(s, 0, sk_slot(epoch, at, x->bytes / 2), bytes_of(SK_RECV, at, x->bytes / 2));
+    }
+}
+
+/* Its line is in the reader's cache when it is read again. */
+static void a_flag_is_fetched_once(void **state)
+{
+    (void)state;
+    sk_prices p = round_prices();
+    scene x = {.machine = "node:1 core:2", .nranks = 2, .bytes = 100, .build = take_twice};
+    assert_ns(price(&x, &p).ns, 100 + 7 + 200);
+}
+
+/* With `all`, every rank is walked, also where they are alike. */
+static void all_ranks_are_walked_if_asked(void **state)
+{
+    (void)state;
+    sk_prices p = round_prices();
+    scene x = {.nranks = 5000, .bytes = 10, .build = copy_alone};
+    sk_price_case c = {
+        .prices = &p, .nranks = x.nranks, .build = build_scene, .ctx = &x, .all = true};
+    sk_priced out;
+    assert_int_equal(sk_price_call(&c, &out), SK_OK);
+    assert_int_equal(out.ranks, 5000);
+    assert_true(out.exact);
+}
+
 static void chain(sk_sched *s, const scene *x, int rank)
 {
     if (rank > 0)
@@ -540,6 +601,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(message_between_nodes),
         cmocka_unit_test(message_on_a_node),
+        cmocka_unit_test(cores_share_memory),
+        cmocka_unit_test(a_flag_is_fetched_once),
+        cmocka_unit_test(all_ranks_are_walked_if_asked),
         cmocka_unit_test(chain_adds_up),
         cmocka_unit_test(binomial_tree),
         cmocka_unit_test(order_of_ranks_is_of_no_matter),

@@ -362,7 +362,7 @@ static void the_other_algorithm_is_one_that_nearly_holds(void **state)
     sk_select_free(s);
 }
 
-/* 4 ranks on 2 nodes. Halving sends two messages of five blocks, direct ten of one. */
+/* 4 ranks on 2 nodes. Halving sends two messages of 60 blocks, direct a hundred of one. */
 static void neighbours_take_the_cheapest_pattern(void **state)
 {
     (void)state;
@@ -378,16 +378,17 @@ static void neighbours_take_the_cheapest_pattern(void **state)
     sk_neighborhood neighborhood = {.base = {graph, 64}, .machine = machine};
     neighborhood.pattern[SK_METHOD_DIRECT] = neighborhood.pattern[SK_METHOD_HALVING] = any;
     neighborhood.load[SK_METHOD_DIRECT] =
-        (sk_load){.stages = 1, .messages = {0, 0, 10}, .allgather_blocks = {0, 0, 10}};
+        (sk_load){.stages = 1, .messages = {0, 0, 100}, .allgather_blocks = {0, 0, 100}};
     neighborhood.load[SK_METHOD_HALVING] =
-        (sk_load){.stages = 2, .messages = {0, 0, 2}, .allgather_blocks = {0, 0, 12}};
+        (sk_load){.stages = 2, .messages = {0, 0, 2}, .allgather_blocks = {0, 0, 120}};
     sk_choice choice;
     for (int bytes = 1; bytes < 1 << 20; bytes *= 4) {
         sk_call c = call(SK_NEIGHBOR_ALLGATHER, 4, bytes);
         c.neighborhood = &neighborhood.base;
         sk_select_choose(s, &c, &choice);
-        /* By 2 (10 a + 10 m b) = 2 (2 a + 12 m b) + 12 m b, b = a / 1000: even at m = 1000. */
-        assert_string_equal(choice.algo->name, bytes < 1000 ? "halving" : "direct");
+        /* a + 100 a / 6 + 2 (100 m + 12800) b = 2 a + 2 a / 6 + 120 m b + 2 (120 m + 256) b, b = a / 1000:
+         * even at m = 253. */
+        assert_string_equal(choice.algo->name, bytes < 253 ? "halving" : "direct");
     }
     sk_call v = call(SK_NEIGHBOR_ALLTOALLV, 4, 1 << 20);
     v.neighborhood = &neighborhood.base; /* goes by what was agreed, not by its own size */

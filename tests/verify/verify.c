@@ -161,13 +161,14 @@ static void verify_machines(job *j)
  * longer than the combine limit. `slot_bytes`: 0 is a machine without shared memory. */
 static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, int64_t slot_bytes)
 {
-    static const int64_t units[] = {0, 1, 7, 40}, limits[] = {64, 0, 1024};
+    /* The last is long enough that blocks are not packed (neighbor/tuning.h). */
+    static const int64_t units[] = {0, 1, 7, 40, 9000}, limits[] = {64, 0, 1024};
     static const int windows[] = {0, 2, 5};
     sk_coll coll = j->algo->coll;
     bool v = coll_is_v(coll);
     unsigned nth = h->seed + (unsigned)sk_algo_index(j->algo);
     for (int lay = 0; lay < LAY_COUNT; lay++)
-        for (int n = 0; n < 4; n++)
+        for (int n = 0; n < (v || h->p > 8 ? 4 : 5); n++)
             for (int spread = 0; spread < (v ? SPREAD_COUNT : 1); spread++)
                 for (int combine = 0; combine < (v ? 3 : 1); combine++)
                     for (int window = 0; window < 3; window++) {

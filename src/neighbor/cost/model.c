@@ -5,11 +5,15 @@
  * A load counts both, so the factor 2 is inside. A load counts by level of the machine, so each level
  * has its own alpha and beta. Contention:
  *
- * - Off node, the R ranks of the fullest node share its port: factor R, as in the paper.
+ * - Off node, the R ranks of the fullest node share its port: factor R, as in the paper, but for bytes only.
+ *   The alpha of a message is the time of a core, and R cores send at the same time; a port serves a hundred
+ *   million messages per second.
  * - In a node, messages are copies by the cores. R ranks on R cores copy at the same time; on fewer
  *   cores they share them: factor R / cores. Where the number of cores is not known, each rank is
  *   assumed to have one, which is how MPI programs are run.
- * - Combined blocks are copied into a message and out of it again, by the core of the rank.
+ * - The cores of a node share its memory, unless what they copy stays in caches.
+ * - Combined blocks are copied into a message and out of it again, by the core of the rank, unless they are so
+ *   long that they are not packed (tuning.h).
  * - A stage ends when its messages have arrived; that time is in their alphas. But when ranks share
  *   cores, each has to be scheduled in each stage: stage * R / cores. A context switch takes a few us,
  *   but a rank is woken several times before all that it waits for has arrived: 16 to 41 us were
@@ -19,17 +23,60 @@
 #include "neighbor/cost/model.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "base/word.h"
+#include "neighbor/tuning.h"
 
 /* ---- load ---- */
+
+int sk_slot_place(const sk_machine *m, int node, int src)
+{
+    int here = m->node_first[node + 1] - m->node_first[node];
+    int distance = (node - m->node[src] + m->nnodes) % m->nnodes;
+    return (distance > 0 ? (distance - 1) / here : 0) * m->max_per_node + m->local_rank[src];
+}
+
+typedef struct place_user { /* the last source for a place, and its stage + 1 */
+    int32_t src, stage;
+} place_user;
+
+/* The blocks of a bundle between ranks of the node. False: two sources have one place in this rank's slot. */
+static bool take_places(const sk_pattern_view *v, const sk_machine *m, const sk_bundle *h,
+                        place_user *users, int64_t *places)
+{
+    for (uint32_t k = h->first; k < h->first + h->n; k++) {
+        int src = v->blocks[k].src, at = sk_slot_place(m, m->node[v->rank], src);
+        place_user *u = at < v->nranks ? &users[at] : NULL;
+        if (!u || (h->out && u->stage == h->stage + 1 && u->src != src))
+            return false;
+        if (h->out)
+            *u = (place_user){src, h->stage + 1};
+        *places = at + 1 > *places ? at + 1 : *places;
+    }
+    return true;
+}
+
+static int64_t slot_places(const sk_pattern_view *v, const sk_machine *m)
+{
+    place_user *users = calloc((size_t)v->nranks, sizeof *users);
+    int64_t places = 0;
+    bool apart = users != NULL;
+    for (size_t i = 0; i < v->nbundles && apart; i++) {
+        const sk_bundle *h = &v->bundles[i];
+        if (m->node[h->peer] == m->node[v->rank])
+            apart = take_places(v, m, h, users, &places);
+    }
+    free(users);
+    return apart ? places : v->nranks;
+}
 
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
 {
     const sk_pattern_view *v = sk_pattern_view_get(p);
-    sk_load load = {.stages = v->nstages};
+    sk_load load = {.stages = v->nstages, .slot_places = slot_places(v, m)};
     for (size_t i = 0; i < v->nbundles; i++) {
         const sk_bundle *h = &v->bundles[i];
         const sk_block *block = &v->blocks[h->first];
@@ -67,20 +114,46 @@ static double ranks_per_core(const sk_machine *on)
     return shared ? (double)on->max_per_node / on->cores : 1;
 }
 
+/* The memory of a node is shared by its cores, and as fast as eight of them. What a rank moves stays in caches
+ * if it is little. */
+static double memory_sharing(const sk_machine *on, double moved)
+{
+    enum { CORES = 8, CACHE = 2 << 20 };
+    double ranks = on->max_per_node;
+    return moved > CACHE && ranks > CORES ? ranks / CORES : 1;
+}
+
+/* Seconds of a core for the messages of a rank. The alpha of a message is mostly the time that it is under way;
+ * its software is a part of it at each end. Combined blocks between ranks of a node go through shared memory:
+ * a flag. */
+static double message_time(const sk_model *m, const sk_load *load)
+{
+    enum { NET_PART = 6, NODE_PART = 3, FLAG_PART = 8 };
+    double seconds = 0;
+    for (int l = 0; l < SK_NLEVELS; l++) {
+        int part = l == SK_NET ? NET_PART : load->stages > 1 ? FLAG_PART : NODE_PART;
+        seconds += m->alpha[l] * (double)load->messages[l] / part;
+    }
+    return seconds;
+}
+
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes)
 {
-    double seconds = 0, sharing = ranks_per_core(on), moved = 0;
-    for (int l = 0; l < SK_NLEVELS; l++) {
-        int64_t blocks = distinct ? load->alltoall_blocks[l] : load->allgather_blocks[l];
-        double all = (double)blocks * (double)bytes;
-        double one = m->alpha[l] * (double)load->messages[l] + m->beta[l] * all;
-        moved += all;
-        seconds += one * (l == SK_NET ? on->max_per_node : sharing);
-    }
-    if (load->stages > 1)
-        seconds += m->beta[SK_SOCKET] * moved * sharing;
-    return sharing > 1 ? seconds + (double)load->stages * (m->stage * sharing) : seconds;
+    enum { LEAST = 128 }; /* bytes of the port's time that any message takes */
+    const int64_t *blocks = distinct ? load->alltoall_blocks : load->allgather_blocks;
+    double all[SK_NLEVELS], moved = 0;
+    for (int l = 0; l < SK_NLEVELS; l++)
+        moved += all[l] = (double)blocks[l] * (double)bytes;
+    double copy = (m->beta[SK_SOCKET] * all[SK_SOCKET] + m->beta[SK_NODE] * all[SK_NODE]) *
+                  memory_sharing(on, all[SK_SOCKET] + all[SK_NODE]);
+    if (load->stages > 1 && bytes < SK_NEIGHBOR_SPLIT)
+        copy += m->beta[SK_SOCKET] * moved;
+    double port = m->beta[SK_NET] * (all[SK_NET] + LEAST * (double)load->messages[SK_NET]);
+    double sharing = ranks_per_core(on), stages = (double)load->stages;
+    double under_way = stages * m->alpha[load->messages[SK_NET] > 0 ? SK_NET : SK_SOCKET];
+    double seconds = under_way + (message_time(m, load) + copy) * sharing + port * on->max_per_node;
+    return sharing > 1 ? seconds + stages * (m->stage * sharing) : seconds;
 }
 
 /* ---- models from text ---- */

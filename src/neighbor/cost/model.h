@@ -16,7 +16,15 @@ typedef struct sk_load {
     int64_t alltoall_blocks[SK_NLEVELS];  /* every pair of source and target counts */
     /* Blocks of the longest message between ranks of a node; 0: there is none. */
     int64_t max_intra_allgather_blocks, max_intra_alltoall_blocks;
+    /* Allgather: places in a slot where each source has one (sk_slot_place); the number of ranks where some
+     * rank has two sources for one place in a stage. */
+    int64_t slot_places;
 } sk_load;
+
+/* The place of a source among the blocks that a rank of `node` has for others of its node. Sources that come
+ * together from one node, and those of nodes whose distances differ by a multiple of the ranks on `node`, have
+ * different ones. That is how the method `node` deals pairs of nodes to ranks. */
+int sk_slot_place(const sk_machine *m, int node, int src);
 
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m);
 void sk_load_max(sk_load *into, const sk_load *with);

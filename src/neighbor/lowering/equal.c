@@ -1,4 +1,5 @@
-/* equal.c: blocks that are all of one size. On the wire a bundle is packed bytes, block after block.
+/* equal.c: blocks that are all of one size. On the wire a bundle is packed bytes, block after block, or, if
+ * they are long, as many messages.
  * Each rank decides for itself whether these bytes are in scratch or in the user's buffer: blocks that
  * are contiguous there in the right order are neither copied nor packed. A bundle between ranks of a
  * node is put into shared memory, and copied from there directly to the user's edges, unless it is
@@ -10,8 +11,8 @@
  *
  * Every stage of the pattern is an epoch. A rank puts what it has for the other ranks of its node in a
  * stage into its slot, and each of them copies its part from there. Both sides compute the offsets
- * without messages. Allgather: the block of a source is once in the slot, at the index of its rank, and
- * all local ranks read it there. Alltoall, and allgather with blocks too long for that: a bundle is at
+ * without messages. Allgather: the block of a source is once in the slot, at its place (sk_slot_place) or at
+ * the index of its rank, and all local ranks read it there. Alltoall, and allgather with blocks too long for that: a bundle is at
  * the index of the local rank that receives it.
  *
  * All local ranks must append the same epochs. So this is for calls whose block size all ranks know: not
@@ -24,9 +25,11 @@ static int64_t slot_bytes_for(sk_lowering *t, const sk_load *load, int local_ran
             most = t->gather ? load->max_intra_allgather_blocks : load->max_intra_alltoall_blocks;
     if (most == 0 || load->stages > SK_NEIGHBOR_SLOT_STAGES)
         return 0;
-    t->intra.by_source = t->gather && t->block <= most_bytes / t->c->nranks;
+    int64_t places = load->slot_places < t->c->nranks ? load->slot_places : t->c->nranks;
+    t->intra.by_place = load->slot_places < t->c->nranks;
+    t->intra.by_source = t->gather && t->block <= most_bytes / places;
     if (t->intra.by_source)
-        return t->block * t->c->nranks;
+        return t->block * places;
     if (t->block > most_bytes / most / local_ranks)
         return 0;
     t->intra.stride = t->block * most;
@@ -73,11 +76,12 @@ static sk_span slot_of(const sk_lowering *t, int k)
 {
     const sk_wire_block *p = &t->blocks[k];
     const sk_transfer *l = &t->transfers[p->transfer];
+    const sk_machine *m = sk_neighborhood_of(t->c)->machine;
     int getter = l->out ? l->peer : t->c->rank;
+    int place = t->intra.by_place ? sk_slot_place(m, m->node[getter], p->src) : p->src;
     int64_t at = t->intra.by_source
-                     ? p->src * t->block
-                     : sk_neighborhood_of(t->c)->machine->local_rank[getter] * t->intra.stride +
-                           (k - l->first) * t->block;
+                     ? place * t->block
+                     : m->local_rank[getter] * t->intra.stride + (k - l->first) * t->block;
     return sk_slot(t->intra.first_epoch + l->stage, at, t->block);
 }
 
@@ -89,19 +93,23 @@ static bool may_fill_early(const sk_lowering *t, const sk_transfer *l)
     return !l->intra || l->stage <= (last < 0 ? 0 : t->transfers[last].stage) + 1;
 }
 
-static sk_span block_span(const sk_lowering *t, int k)
-{
-    const sk_transfer *l = &t->transfers[t->blocks[k].transfer];
-    if (l->intra && l->out)
-        return slot_of(t, k);
-    return sk_span_cut(t->c->types, l->span, (k - l->first) * t->block, t->block);
-}
-
 /* The edge into which a wire block for this rank may be received directly. */
 static sk_span first_edge(const sk_lowering *t, const sk_wire_block *p)
 {
     int first;
     return sk_lowering_edges(t, p->src, &first) ? sk_lowering_edge(t, first) : (sk_span){0};
+}
+
+static sk_span block_span(const sk_lowering *t, int k)
+{
+    const sk_wire_block *p = &t->blocks[k];
+    const sk_transfer *l = &t->transfers[p->transfer];
+    if (l->intra && l->out)
+        return slot_of(t, k);
+    if (l->split && p->mine)
+        return first_edge(t, p);
+    return sk_span_cut(t->c->types, l->span, (l->split ? p->at : k - l->first) * t->block,
+                       t->block);
 }
 
 static sk_span source(const sk_lowering *t, const sk_wire_block *p)
@@ -132,12 +140,28 @@ static bool is_forwarded(const sk_lowering *t, const sk_transfer *l)
     return false;
 }
 
+/* Blocks for this rank go to their edges, others to scratch. */
+static void split(sk_lowering *t, sk_transfer *l)
+{
+    int others = 0;
+    for (int i = l->first; i < l->first + l->n && !l->out; i++)
+        if (!t->blocks[i].mine)
+            t->blocks[i].at = others++;
+    if (others)
+        l->span = sk_scratch(t->s, others * t->block);
+    l->split = true;
+}
+
 static void prepare(sk_lowering *t)
 {
     for (int i = 0; i < t->phase_transfers[t->nphases]; i++) {
         sk_transfer *l = &t->transfers[i];
         if (l->intra && l->out) {
             l->packed = true;
+            continue;
+        }
+        if (!l->intra && t->block >= SK_NEIGHBOR_SPLIT) {
+            split(t, l);
             continue;
         }
         if (are_contiguous(t, l, &l->span))
@@ -221,6 +245,12 @@ static void transfer(sk_lowering *t, const sk_transfer *l)
 {
     if (l->intra)
         take(t, l);
+    else if (l->split)
+        for (int k = l->first; k < l->first + l->n; k++)
+            if (l->out)
+                sk_send(t->s, source(t, &t->blocks[k]), l->peer);
+            else
+                sk_recv(t->s, block_span(t, k), l->peer);
     else if (l->out)
         sk_send(t->s, l->span, l->peer);
     else

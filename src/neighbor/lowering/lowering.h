@@ -36,6 +36,7 @@ typedef struct sk_wire_block {
     int from;       /* outgoing: the wire block with which it arrived here, or SK_OWN */
     bool mine;      /* incoming: for this rank, perhaps for others too */
     bool forwarded; /* incoming: it is sent on later */
+    int at;         /* incoming, not for this rank, in a split bundle: its index in the scratch */
     bool duplicate; /* outgoing to a rank of the node: another one puts this block into the same
                      * position of the slot */
 } sk_wire_block;
@@ -49,6 +50,9 @@ typedef struct sk_transfer {
     sk_span span; /* equal blocks: where it is, packed or in the user's buffer */
     bool packed;  /* equal blocks: `span` is scratch, so there are copies to or from it */
     bool
+        split; /* equal blocks: each is a message of its own, from and to where it belongs; `span` is
+                   * scratch for those that are only passed on */
+    bool
         scattered; /* from a rank of the node: there is no span, its blocks go to the user's edges */
     int packet;    /* blocks with sizes */
 } sk_transfer;
@@ -57,8 +61,9 @@ typedef struct sk_transfer {
 typedef struct sk_intra_slots {
     int first_epoch; /* the schedule's epoch of stage 0 */
     bool
-        by_source; /* the block of a source is once in the slot, at the index of its rank; otherwise a
-                      * bundle is at the index of the local rank that receives it */
+        by_source; /* the block of a source is once in the slot, at its place or the index of its rank;
+                      * otherwise a bundle is at the index of the local rank that receives it */
+    bool by_place;  /* sk_slot_place: no rank has two sources for a place */
     int64_t stride; /* bytes from one local rank's part to the next */
 } sk_intra_slots;
 
