@@ -62,13 +62,17 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
             sk_guarded_over(a.timed);                                                              \
         return sk_count_over(rc);                                                                  \
     }                                                                                              \
+    SK_HOT __attribute__((noinline)) static int young_##fn params                                  \
+    {                                                                                              \
+        sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
+        sk_comm *passing = sk_worth_passing(a, sk_comm_known(comm));                               \
+        return passing ? sk_worth_passed(passing, SK_##COLL, host) : long_##fn args;               \
+    }                                                                                              \
     SK_HOT SK_ENTRY(fn, params, args)                                                              \
     {                                                                                              \
         int rc;                                                                                    \
-        sk_comm *c = sk_comm_known(comm), *passing = sk_worth_passing(comm, c, SK_##COLL, how);    \
-        if (passing)                                                                               \
-            return sk_worth_passed(passing, SK_##COLL, host);                                      \
         sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
+        sk_comm *c = sk_comm_known(comm);                                                          \
         switch (last_again(c, a, request, &rc)) {                                                  \
         case OVER:                                                                                 \
             return rc;                                                                             \
@@ -76,7 +80,7 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
             sk_count_pass(SK_##COLL, SK_HOST_FASTER);                                              \
             return host;                                                                           \
         default:                                                                                   \
-            return long_##fn args;                                                                 \
+            return c && !c->passing ? long_##fn args : young_##fn args;                            \
         }                                                                                          \
     }
 

@@ -287,13 +287,11 @@ static bool read_own_block(sk_mpi_call *out)
     return true;
 }
 
-bool sk_args_may_round(const sk_args *a)
+bool sk_may_round(MPI_Datatype type, MPI_Op op)
 {
-    if (!sk_coll_reduces(a->coll))
-        return false;
-    const sk_dtype *d = sk_dtype_get(a->stype);
+    const sk_dtype *d = sk_dtype_get(type);
     sk_reduction how;
-    return !d || !sk_reducible(a->op, d, &how) || !how.predefined ||
+    return !d || !sk_reducible(op, d, &how) || !how.predefined ||
            (d->class != SK_CLASS_INTEGER && d->class != SK_CLASS_BYTE &&
             d->class != SK_CLASS_LOGICAL);
 }

@@ -81,7 +81,12 @@ static inline bool sk_args_has_arrays(const sk_args *a)
 /* Is it a reduction whose result may depend on the order of the operands? Sums of floating-point numbers
  * round, the maximum of 0 and -0 is either, and nobody knows what a user's operation does. The same
  * answer on all ranks: they pass the same operation and type. */
-bool sk_args_may_round(const sk_args *a);
+bool sk_may_round(MPI_Datatype type, MPI_Op op);
+
+static inline bool sk_args_may_round(const sk_args *a)
+{
+    return sk_coll_reduces(a->coll) && sk_may_round(a->stype, a->op);
+}
 
 /* False: leave the call to the host, which knows how to report what is wrong with it. */
 bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out);

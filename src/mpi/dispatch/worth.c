@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mpi/state/dtype.h"
 #include "mpi/state/world.h"
 
 enum {
@@ -188,12 +189,15 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
     if (!y->tried && (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || sk_args_may_round(a)))
         return true;
     if (priced(sk_proc.world)) {
-        if (y->calls > SK_WORTH_CALLS && pays(y, &call->call))
+        bool paid = pays(y, &call->call);
+        if (paid && y->calls > SK_WORTH_CALLS)
             return true;
-        if (y->calls > SK_WORTH_CALLS)
+        if (!paid)
             sk_worth_let_pass(c);
-        else if (y->calls == 1 && sk_proc.world->unseen)
-            y->calls += c->passing = SK_WORTH_CALLS - 1;
+        if (y->calls < SK_WORTH_CALLS && sk_proc.world->unseen) {
+            c->passing += SK_WORTH_CALLS - (int)y->calls;
+            y->calls = SK_WORTH_CALLS;
+        }
         if (call->permanent && a->form == SK_BLOCKING && !sk_args_may_round(a))
             remember(c, a);
         return false;
@@ -201,6 +205,17 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
     if (!y->tried)
         y->budget = sk_proc.find_after < 0 ? SK_WORTH_CALLS : (double)sk_proc.find_after;
     return ++y->spent > y->budget;
+}
+
+bool sk_worth_look_exact(sk_comm *c, MPI_Datatype type, MPI_Op op)
+{
+    if (sk_may_round(type, op))
+        return false;
+    if (sk_dtype_get(type)->named) { /* no other type will ever have its handle */
+        c->young.exact_type = type;
+        c->young.exact_op = op;
+    }
+    return true;
 }
 
 void sk_worth_postpone(sk_comm *c)

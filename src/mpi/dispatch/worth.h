@@ -49,16 +49,28 @@ static inline bool sk_worth_repeated(sk_comm *c, sk_args *a)
     return true;
 }
 
-/* While it does not pay, some of the next calls pass to the host unseen, counted in advance like the last
- * one: where the host takes a tenth of a microsecond even a look at the arguments is felt. Not reductions,
- * whose bits must stay the same when Skein serves them. `c`: sk_comm_known. NULL: the call must be seen. */
-static inline sk_comm *sk_worth_passing(MPI_Comm comm, sk_comm *c, sk_coll coll, sk_form form)
+/* Does a reduction never round? The same answer on all ranks. `c` keeps the last such type and operation. */
+bool sk_worth_look_exact(sk_comm *c, MPI_Datatype type, MPI_Op op);
+
+static inline bool sk_worth_exact(sk_comm *c, MPI_Datatype type, MPI_Op op)
 {
-    if (form != SK_BLOCKING || sk_coll_reduces(coll) || sk_coll_neighbor(coll))
+    return (type == c->young.exact_type && op == c->young.exact_op) ||
+           sk_worth_look_exact(c, type, op);
+}
+
+/* While it does not pay, some of the next calls pass to the host unseen, counted in advance like the last
+ * one: where the host takes a tenth of a microsecond even a look at the arguments is felt. Not reductions
+ * that round, whose bits must stay the same when Skein serves them. `c`: sk_comm_known. NULL: the call must
+ * be seen. */
+static inline __attribute__((always_inline)) sk_comm *sk_worth_passing(sk_args a, sk_comm *c)
+{
+    if (a.form != SK_BLOCKING || sk_coll_neighbor(a.coll))
         return NULL;
     if (!c && sk_process_ready()) /* at this rank another communicator has its slot */
-        c = sk_comm_find(comm);
-    return c && c->passing ? c : NULL;
+        c = sk_comm_find(a.comm);
+    if (!c || !c->passing || (sk_coll_reduces(a.coll) && !sk_worth_exact(c, a.stype, a.op)))
+        return NULL;
+    return c;
 }
 
 /* The host has refused the call: perhaps no other rank made it. */

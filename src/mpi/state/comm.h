@@ -23,7 +23,9 @@ typedef struct sk_young {
     int64_t scount, rcount;
     MPI_Datatype stype, rtype;
     MPI_Op op;
-    uint64_t arrays; /* a number for their contents */
+    uint64_t arrays;         /* a number for their contents */
+    MPI_Datatype exact_type; /* with this operation a reduction does not round */
+    MPI_Op exact_op;
 } sk_young;
 
 typedef struct sk_comm {

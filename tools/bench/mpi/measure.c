@@ -3,6 +3,7 @@
 #include "bench/mpi/measure.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,13 +206,18 @@ static double median_of(const sk_bench_round *r, int n, double *v, size_t member
     return sk_median(v, n);
 }
 
-static sk_timing summary(const sk_bench_round *r, int n, int time, double *v)
+/* `paired`: a round has one sample of each side, and the next round has them in the opposite order. Who comes
+ * second finds the ranks as the first left them, so only two rounds together are fair. */
+static sk_timing summary(const sk_bench_round *r, int n, bool paired, int time, double *v)
 {
     sk_timing t = {.skein_us = median_of(r, n, v, offsetof(sk_bench_round, us[time][SK_SKEIN])),
                    .host_us = median_of(r, n, v, offsetof(sk_bench_round, us[time][SK_HOST]))};
     for (int i = 0; i < n; i++)
         v[i] = r[i].us[time][SK_HOST] / r[i].us[time][SK_SKEIN];
-    t.ratio = sk_spread_of(v, n);
+    int pairs = paired ? n / 2 : 0;
+    for (int i = 0; i < pairs; i++)
+        v[i] = sqrt(v[2 * i] * v[2 * i + 1]);
+    t.ratio = sk_spread_of(v, pairs > 0 ? pairs : n);
     return t;
 }
 
@@ -232,7 +238,7 @@ static void time_rounds(sk_case *c, sk_measurement *m, sk_bench_round *rounds, d
     out->singles = makes_comms(m) ? plan.samples : plan.singles;
     out->train = plan.train;
     for (int t = 0; t < SK_TIMES; t++)
-        out->time[t] = summary(rounds, n, t, v);
+        out->time[t] = summary(rounds, n, plan.samples == 1, t, v);
     for (int side = 0; side < SK_SIDES; side++)
         out->overlap[side] = median_of(rounds, n, v, offsetof(sk_bench_round, overlap[side]));
 }

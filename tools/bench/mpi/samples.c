@@ -236,7 +236,8 @@ void sk_sample_round(sk_case *c, const sk_sampler *s, sk_round_plan plan, int nu
     double alone = time_alone(c, s, plan);
     for (int i = 0; i < plan.samples; i++)
         for (int k = 0; k < SK_SIDES; k++) {
-            int side = (first_side(number, i) + k) % SK_SIDES;
+            int time = number * plan.samples + i; /* one in a round: pairs of rounds are opposite */
+            int side = (first_side(time / 2, time) + k) % SK_SIDES;
             sample(c, s, side == SK_HOST, plan.train, alone, one);
             for (int t = 0; t < SK_TIMES; t++)
                 us[t][side][i] = one[t];
