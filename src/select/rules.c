@@ -1,8 +1,8 @@
 /* rules.c: the conditions of a rule.
  *
- * The cutoffs of bcast and, as a formula, of reduce-scatter are those of the paper
- * (global-collectives, section 4). Its cost formulas give the order of the other algorithms; their
- * cutoffs are round numbers of the customary size, not measured here. */
+ * The cutoff of bcast and, as a formula, of reduce-scatter by operations that do not commute are those of the
+ * paper (global-collectives, section 4). The others are where the model of `skein explain` says so with its
+ * customary prices, see "Settled questions" of lab/papers. */
 #include "select/rules.h"
 
 #include <inttypes.h>

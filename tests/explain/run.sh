@@ -81,7 +81,7 @@ expect explain_heeds_settings 0 '^chosen   binomial' \
 expect explain_heeds_off 0 '^chosen   the host MPI' \
     env SKEIN=off "$skein" explain bcast --ranks 48 --bytes 64K
 # The phase among leaders is chosen by the same rules and settings.
-expect explain_shows_the_parts 0 '^parts    allreduce among 4 ranks, doubling: 64 bytes < 2048 ' \
+expect explain_shows_the_parts 0 '^parts    allreduce among 4 ranks, doubling: 64 bytes < 12288 ' \
     "$skein" explain allreduce --ranks 16 --bytes 64 --machine "node:4 core:4"
 expect explain_parts_heed_settings 0 '^parts    allreduce among 4 ranks, rabenseifner: ' \
     env SKEIN_ALLREDUCE_LONG=8 "$skein" explain allreduce --ranks 16 --bytes 64 \

@@ -89,30 +89,32 @@ static void reduce_scatter_changes_by_the_formula(void **state)
 {
     (void)state;
     int64_t cutoff = sk_reduce_scatter_cutoff(64), above = (cutoff / 64 + 1) * 64;
-    chooses("", SK_REDUCE_SCATTER, 64, above - 64, "doubling", NULL);
-    chooses("", SK_REDUCE_SCATTER, 64, above, "halving", NULL);
-    chooses("", SK_REDUCE_SCATTER_BLOCK, 64, above - 64, "doubling", NULL);
-    chooses("", SK_REDUCE_SCATTER_BLOCK, 64, above, "halving", NULL);
-    chooses("", SK_REDUCE_SCATTER, 64, 1 << 20, "pairwise",
+    chooses("", SK_REDUCE_SCATTER, 64, 64, "halving", NULL);
+    chooses("", SK_REDUCE_SCATTER_BLOCK, 64, 1 << 20, "halving", NULL);
+    chooses("SKEIN_REDUCE_SCATTER_PAIRS=512K", SK_REDUCE_SCATTER, 64, 1 << 20, "pairwise",
             "1048576 bytes >= 524288 (SKEIN_REDUCE_SCATTER_PAIRS)");
+    chooses("SKEIN_REDUCE_SCATTER_LONG=128", SK_REDUCE_SCATTER, 64, 64, "doubling", NULL);
     chooses("SKEIN_REDUCE_SCATTER_LONG=64", SK_REDUCE_SCATTER, 64, 64, "halving",
             "64 bytes >= 64 (SKEIN_REDUCE_SCATTER_LONG), the operation commutes");
     sk_call c = call(SK_REDUCE_SCATTER, 64, above);
     c.ordered = true;
     chooses_call("", c, "pairwise", NULL);
+    c = call(SK_REDUCE_SCATTER, 64, above - 64);
+    c.ordered = true;
+    chooses_call("", c, "doubling", NULL);
 }
 
 static void long_reductions_are_cut_into_parts(void **state)
 {
     (void)state;
-    chooses("", SK_ALLREDUCE, 16, 8, "doubling", "8 bytes < 2048 (SKEIN_ALLREDUCE_LONG)");
+    chooses("", SK_ALLREDUCE, 16, 8, "doubling", "8 bytes < 12288 (SKEIN_ALLREDUCE_LONG)");
     chooses("", SK_ALLREDUCE, 16, 65536, "rabenseifner",
-            "65536 bytes >= 2048 (SKEIN_ALLREDUCE_LONG)");
+            "65536 bytes >= 12288 (SKEIN_ALLREDUCE_LONG)");
     chooses("", SK_ALLREDUCE, 16, 16 << 20, "ring",
             "16777216 bytes >= 8388608 "
             "(SKEIN_ALLREDUCE_RING)");
     chooses("", SK_REDUCE, 16, 8, "binomial", NULL);
-    chooses("", SK_REDUCE, 16, 65536, "binomial", "65536 bytes < 131072 (SKEIN_REDUCE_LONG)");
+    chooses("", SK_REDUCE, 16, 4096, "binomial", "4096 bytes < 12288 (SKEIN_REDUCE_LONG)");
     chooses("", SK_REDUCE, 16, 1 << 20, "rabenseifner", NULL);
 }
 
@@ -120,21 +122,27 @@ static void data_movement_follows_size_and_ranks(void **state)
 {
     (void)state;
     chooses("", SK_ALLGATHER, 16, 8, "doubling", NULL);
-    chooses("", SK_ALLGATHER, 15, 8, "bruck",
-            "120 bytes on each rank < 524288 (SKEIN_ALLGATHER_LONG), 15 ranks are no power of two");
+    chooses(
+        "", SK_ALLGATHER, 15, 8, "bruck",
+        "120 bytes on each rank < 2097152 (SKEIN_ALLGATHER_LONG), 15 ranks are no power of two");
     chooses("", SK_ALLGATHER, 16, 1 << 20, "neighbour", NULL);
     chooses("", SK_ALLGATHER, 15, 1 << 20, "ring", NULL);
-    chooses("", SK_ALLTOALL, 8, 8, "doubling",
-            "512 bytes on all ranks < 1024 "
+    chooses("", SK_ALLTOALL, 8, 8, "scattered", "8 bytes >= 0 (the formula for this many ranks)");
+    chooses("", SK_ALLTOALL, 10, 8, "doubling",
+            "800 bytes on all ranks < 1024 "
             "(SKEIN_ALLTOALL_TINY)");
     chooses("", SK_ALLTOALL, 32, 8, "bruck", NULL);
     chooses("", SK_ALLTOALL, 32, 1024, "scattered", NULL);
     chooses("", SK_ALLTOALL, 32, 65536, "pairwise", NULL);
     chooses("", SK_BARRIER, 9, 0, "dissemination", "best for every size and number of ranks");
-    chooses("", SK_GATHER, 9, 8, "binomial", "8 bytes < 8192 (SKEIN_GATHER_LONG)");
-    chooses("", SK_GATHER, 9, 8192, "linear", "8192 bytes >= 8192 (SKEIN_GATHER_LONG)");
-    chooses("", SK_SCATTER, 9, 8, "binomial", NULL);
-    chooses("", SK_SCATTER, 9, 1 << 20, "linear", NULL);
+    chooses("", SK_GATHER, 9, 8, "linear", "8 bytes >= 0 (the formula for this many ranks)");
+    chooses("", SK_GATHER, 64, 8, "binomial", "8 bytes < 892 (the formula for this many ranks)");
+    chooses("", SK_GATHER, 64, 8192, "linear", NULL);
+    chooses("SKEIN_GATHER_LONG=8K", SK_GATHER, 9, 8, "binomial",
+            "8 bytes < 8192 (SKEIN_GATHER_LONG)");
+    chooses("", SK_SCATTER, 9, 8, "linear", NULL);
+    chooses("", SK_SCATTER, 32, 8, "binomial", NULL);
+    chooses("", SK_SCATTER, 32, 1 << 20, "linear", NULL);
     chooses("", SK_GATHERV, 9, 0, "linear", "9 ranks < 32 (SKEIN_GATHERV_RANKS)");
     chooses("", SK_GATHERV, 32, 0, "binomial", "32 ranks >= 32 (SKEIN_GATHERV_RANKS)");
     chooses("", SK_SCATTERV, 33, 0, "binomial", NULL);
@@ -153,7 +161,7 @@ static void a_forced_algorithm_that_does_not_fit_gives_way(void **state)
     sk_call c = call(SK_ALLREDUCE, 16, 64);
     c.ordered = true;
     chooses_call("SKEIN_ALLREDUCE=ring", c, "doubling",
-                 "forced ring does not fit this call, 64 bytes < 2048 (SKEIN_ALLREDUCE_LONG)");
+                 "forced ring does not fit this call, 64 bytes < 12288 (SKEIN_ALLREDUCE_LONG)");
 }
 
 static void off_leaves_calls_to_the_host(void **state)
@@ -244,7 +252,7 @@ static void parts_of_a_call_are_chosen_by_the_same_rules(void **state)
     } cases[] = {
         {"", SK_BCAST, 8, 12288, "scatter-doubling"},
         {"SKEIN_BCAST_LONG=64K", SK_BCAST, 8, 12288, "binomial"},
-        {"", SK_ALLREDUCE, 15, 2048, "rabenseifner"},
+        {"", SK_ALLREDUCE, 15, 16384, "rabenseifner"},
         {"SKEIN_ALLREDUCE=ring", SK_ALLREDUCE, 15, 2048, "ring"},
         {"SKEIN_ALLREDUCE=leaders", SK_ALLREDUCE, 15, 8, "doubling"}, /* does not fit a part */
         {"SKEIN_ALLREDUCE=off", SK_ALLREDUCE, 15, 8, "doubling"},
@@ -358,7 +366,7 @@ static void the_other_algorithm_is_one_that_nearly_holds(void **state)
     sk_machine_free(m);
     s = with("");
     is_other(s, call(SK_ALLREDUCE, 8, 8), "doubling", "none");
-    is_other(s, call(SK_ALLREDUCE, 8, 8 << 10), "rabenseifner", "doubling");
+    is_other(s, call(SK_ALLREDUCE, 8, 16 << 10), "rabenseifner", "doubling");
     sk_select_free(s);
 }
 

@@ -1,6 +1,6 @@
 /* reduce_scatter_halving.c: every rank sends on the half of its blocks that are for others, and
  * reduces what it gets with the other half.
- * cost   ceil(lg p) alpha + n(p-1)/p (beta + gamma)    good for  medium vectors
+ * cost   ceil(lg p) alpha + n(p-1)/p (beta + gamma)    good for  vectors of any size
  * rounds ceil(lg p)                                    scratch   two vectors at most
  * paper  Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024
  *
@@ -170,9 +170,7 @@ const sk_algo sk_reduce_scatter_halving = {
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */
-    .rule = {{.when = SK_WHEN_COMMUTES,
-              .from = SK_SET_REDUCE_SCATTER_LONG,
-              .formula = sk_reduce_scatter_cutoff}},
+    .rule = {{.when = SK_WHEN_COMMUTES, .from = SK_SET_REDUCE_SCATTER_LONG}},
 };
 
 const sk_algo sk_reduce_scatter_block_halving = {
@@ -186,7 +184,5 @@ const sk_algo sk_reduce_scatter_block_halving = {
     .prefers = SK_PREFERS_ROUND_ROBIN,
     .flow = flow,
     /* Between the other two: lg p steps, and no more bytes than pairwise (4.4). */
-    .rule = {{.when = SK_WHEN_COMMUTES,
-              .from = SK_SET_REDUCE_SCATTER_LONG,
-              .formula = sk_reduce_scatter_cutoff}},
+    .rule = {{.when = SK_WHEN_COMMUTES, .from = SK_SET_REDUCE_SCATTER_LONG}},
 };

@@ -3,6 +3,7 @@
  * rounds 1, with p-1 messages at the root    scratch  none
  * paper  global-collectives 4.1, 4.1.2 */
 #include "coll/claim.h"
+#include "coll/phase/p2p.h"
 
 static void build(sk_sched *s, const sk_call *c)
 {
@@ -34,7 +35,7 @@ const sk_algo sk_scatter_linear = {
     .claim = claim,
     /* The tree has fewer steps, but moves the bytes lg p / 2 times in all (4.1): measured on one
      * node, long blocks are faster without it. */
-    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_SCATTER_LONG}},
+    .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_SCATTER_LONG, .formula = sk_linear_cutoff}},
 };
 
 const sk_algo sk_scatterv_linear = {

@@ -98,6 +98,9 @@ int64_t sk_tree_scratch(const sk_call *c);
 /* sk_tree_of, sk_tree_carry and sk_tree_down: every member gets the parts of its subtree. */
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x);
 
+/* The block from which on a root sends to or receives from each rank itself (scatter, gather). */
+int64_t sk_linear_cutoff(int p);
+
 /* ---- blocks whose sizes only the root and their owner know (scatterv, gatherv) ----
  * A block of at most SK_TREE_PACKET_BLOCK bytes travels ("rides") in packets along the tree, with
  * its member as key. A longer one goes straight between its owner and the root: both know its
