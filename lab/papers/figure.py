@@ -12,7 +12,7 @@ import tomllib
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 KEYS = {
-    "": """paper figure where title text x xscale y yscale panel columns compute hide style order run derive average printed claim
+    "": """paper figure where title text x xscale y yscale panel columns compute hide show style order run derive average printed claim
         note""",
     "run": "command series x only with quick seconds timeout alone",
     "derive": "series over under",

@@ -24,6 +24,8 @@ def rich(text):
 
 
 def digits(v, unit=""):
+    if isinstance(v, str):
+        return esc(v)
     if isinstance(v, bool):
         return "yes" if v else "no"
     if unit == "bytes":
@@ -94,7 +96,8 @@ def panels(figure, rows, out):
         with open(os.path.join(out, f"{figure.name}{f'-{i}' if column else ''}.svg"), "w") as f:
             f.write(text.replace("<svg", "<svg style='--text:#222;--grid:#ddd;" + "".join(
                 f"--s{k}:{c};" for k, c in enumerate(LIGHT)) + "'", 1))
-        caption = f"<figcaption>{esc(column)} {esc(plot_value(value))}</figcaption>" if column else ""
+        name = plot_value(value) if isinstance(value, str) else f"{plot_value(value)} {column}"
+        caption = f"<figcaption>{esc(name)}</figcaption>" if column else ""
         parts.append(f"<figure>{caption}{text}</figure>")
     return legend(names, bool(prints)) + f'<div class="plots">{"".join(parts)}</div>' if parts else ""
 
@@ -113,7 +116,7 @@ def table(figure, rows):
     head = "".join(f"<th>{esc(n)}</th>" for n in names)
     body = "".join(
         f"<tr>{f'<th>{esc(p)}</th>' if column else ''}<th>{esc(x)}</th>"
-        + "".join(f"<td class=n>{digits(of[n]) if n in of else ''}</td>" for n in names) + "</tr>"
+        + "".join(f"<td class={'t' if isinstance(of.get(n), str) else 'n'}>{digits(of[n]) if n in of else ''}</td>" for n in names) + "</tr>"
         for (p, x), of in cells.items())
     first = f"<th>{esc(column)}</th>" if column else ""
     return (f'<div class=wide><table class=values><thead><tr>{first}<th>{esc(figure.get("x"))}</th>{head}</tr></thead>'
@@ -136,6 +139,8 @@ def details(figure, rows):
 def section(figure, out):
     rows = figure.rows()
     shown = [r for r in rows if r["series"] not in figure.get("hide", [])]
+    if figure.get("show"):
+        shown = [r for r in rows if re.search(figure.get("show"), r["series"])]
     if figure.get("average"):
         shown = [r for r in rows if r["series"] in [a["series"] for a in figure.get("average")]]
     parts = [f'<section id="{figure.name}"><h3><small>{esc(figure.get("figure"))}</small> {esc(figure.get("title"))}</h3>']
@@ -222,7 +227,7 @@ figure{margin:0;max-width:36rem}figcaption{text-align:center;font-weight:600}svg
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.85rem;max-width:none}
 .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:3px;margin-right:.4rem;vertical-align:-.08em}
 .legend i.star{font-style:normal;border-radius:0;line-height:.8rem}.wide{overflow-x:auto}.note{border-left:3px solid var(--great);padding-left:.7rem}
-.values th,.values td{white-space:nowrap}.values thead th{text-align:right}.values thead th:first-child{text-align:left}
+.values th,.values td{white-space:nowrap}.values td.t{white-space:normal;min-width:11rem}.values thead th{text-align:right}.values thead th:first-child{text-align:left}
 @media (max-width:40rem){body{padding:1rem .6rem}section{padding:.8rem .7rem}.claims thead{display:none}
 .claims tr{display:grid;grid-template-columns:auto auto 1fr;gap:0 1rem;border-top:1px solid var(--line);padding:.4rem 0}
 .claims td{border:0;padding:.1rem 0}.claims td:first-child{width:auto;grid-row:1}.claims td:nth-child(2){grid-column:1/-1;grid-row:2}

@@ -210,6 +210,7 @@ def main():
         print("\n".join(job.command for job in jobs))
         return 0
     out = os.path.join(args.build, "papers")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the commands too
     try:
         Runner(out, jobs, args.j).run_all()
     except KeyboardInterrupt:
