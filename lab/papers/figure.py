@@ -96,6 +96,7 @@ class Figure:
             for table in self.data.get(part, []):
                 self.check(part, table)
         self.quick = quick
+        self.mistakes = []  # in notes
         self.jobs = [job for run in self.data.get("run", []) for job in self.jobs_of(run, build)]
 
     def check(self, part, table):
@@ -213,9 +214,10 @@ class Figure:
             if self.quick and note.get("full"):
                 continue
             try:
-                yield re.sub(r"\{(.*?)(:[^{}:]*)?\}",
+                yield re.sub(r"\{(.*?)(:[-+,.0-9]*[defg%]?)?\}",
                              lambda m: format(evaluate(m[1], names), (m[2] or ":")[1:]), note["text"])
             except Mistake as e:
+                self.mistakes.append(str(e))
                 yield f"{note['text']} ({e})"
 
 

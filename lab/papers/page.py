@@ -118,8 +118,8 @@ def table(figure, rows):
         f"<tr>{f'<th>{esc(p)}</th>' if column else ''}<th>{esc(x)}</th>"
         + "".join(f"<td class={'t' if isinstance(of.get(n), str) else 'n'}>{digits(of[n]) if n in of else ''}</td>" for n in names) + "</tr>"
         for (p, x), of in cells.items())
-    first = f"<th>{esc(column)}</th>" if column else ""
-    return (f'<div class=wide><table class=values><thead><tr>{first}<th>{esc(figure.get("x"))}</th>{head}</tr></thead>'
+    first = f"<th class=h>{esc(column)}</th>" if column else ""
+    return (f'<div class=wide><table class=values><thead><tr>{first}<th class=h>{esc(figure.get("x"))}</th>{head}</tr></thead>'
             f"<tbody>{body}</tbody></table></div><p class=unit>{esc(figure.get('y'))}</p>")
 
 
@@ -227,7 +227,7 @@ figure{margin:0;max-width:36rem}figcaption{text-align:center;font-weight:600}svg
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.85rem;max-width:none}
 .legend i{display:inline-block;width:.8rem;height:.8rem;border-radius:3px;margin-right:.4rem;vertical-align:-.08em}
 .legend i.star{font-style:normal;border-radius:0;line-height:.8rem}.wide{overflow-x:auto}.note{border-left:3px solid var(--great);padding-left:.7rem}
-.values th,.values td{white-space:nowrap}.values td.t{white-space:normal;min-width:11rem}.values thead th{text-align:right}.values thead th:first-child{text-align:left}
+.values th,.values td{white-space:nowrap}.values td.t{white-space:normal;min-width:11rem}.values thead th{text-align:right}.values thead th.h{text-align:left}
 @media (max-width:40rem){body{padding:1rem .6rem}section{padding:.8rem .7rem}.claims thead{display:none}
 .claims tr{display:grid;grid-template-columns:auto auto 1fr;gap:0 1rem;border-top:1px solid var(--line);padding:.4rem 0}
 .claims td{border:0;padding:.1rem 0}.claims td:first-child{width:auto;grid-row:1}.claims td:nth-child(2){grid-column:1/-1;grid-row:2}

@@ -180,6 +180,9 @@ def report(figures, tap):
             if job.error:
                 n, bad = n + 1, bad + 1
                 print(f"{'not ok - ' if tap else 'FAILED  '}{fig.name}: {job.command}: {job.error}")
+        for mistake in fig.mistakes:
+            n, bad = n + 1, bad + 1
+            print(f"{'not ok - ' if tap else 'FAILED  '}{fig.name}: a note: {mistake}")
         for v in fig.claims():
             n, bad = n + 1, bad + (not v.holds)
             got = v.error or f"{page.number(v)}, printed {page.printed(v)}"
