@@ -19,7 +19,7 @@ typedef struct sim_options {
     int64_t ranks, bytes[MOST];
     const char *method[MOST];
     int nbytes, nmethods;
-    bool setup;
+    bool setup, messages;
 } sim_options;
 
 typedef struct
@@ -39,6 +39,7 @@ static const struct argp_option options[] = {
      "simulate the set-up: by the protocols of the methods; gather:NAME: planned by one rank of "
      "each node",
      0},
+    {"messages", 'M', NULL, 0, "no shared memory: ranks of a node send each other messages", 0},
     {"label", 'l', "TEXT", 0, "last column (default: the graph)", 0},
     {0}};
 
@@ -68,6 +69,9 @@ static error_t take(int key, char *value, struct argp_state *state)
         return 0;
     case 's':
         o->setup = true;
+        return 0;
+    case 'M':
+        o->messages = true;
         return 0;
     case 'n':
         if (!sk_read_number(value, false, &o->ranks))
@@ -205,6 +209,7 @@ int main(int argc, char **argv)
         return failed(o.machine, err);
     if (sk_sim_new(o.graph, m, &prices, &s, err, sizeof err) != SK_OK)
         return failed(o.graph, err);
+    s.slot_bytes = o.messages ? 0 : s.slot_bytes;
     o.label = o.label ? o.label : o.graph;
     printf("%s\n", o.setup ? "series,x,y,work,messages,bytes,memory,graph"
                            : "series,x,y,price,messages,ranks,chosen,graph");

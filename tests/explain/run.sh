@@ -201,7 +201,7 @@ expect neighbor_lists_a_rank 0 '^  stage 0 +sends to +59: 0 \(node, 1\), 1 \(nod
     neighbor "${complete[@]}" --rank 12
 for coll in allgather alltoall; do
     for graph in random:0.3 random:0 moore:2,1 moore:3,2; do
-        for method in direct common halving node; do
+        for method in direct common halving node spread; do
             expect "neighbor_${coll}_on_${graph}_by_$method" 0 "^. $method +[0-9]+ +[0-9.]+ " \
                 neighbor --graph $graph --ranks 60 --bytes 32 --collective $coll \
                 --machine "node:3 socket:2 core:10"

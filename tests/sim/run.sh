@@ -69,7 +69,7 @@ collectives() {
 }
 
 neighbors() {
-    for m in direct common halving node; do
+    for m in direct common halving node spread; do
         run hosts8 64 "neighbor_allgather=$m neighbor_alltoallv=$m" SKEIN_WINDOW=16 \
             SKEIN_NEIGHBOR_ALLGATHER=$m SKEIN_NEIGHBOR_ALLTOALLV=$m -- neighbors 0.3 32 3
     done
