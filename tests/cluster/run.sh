@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh BUILD PART...: tests on a cluster of namespaces (lab/cluster). Parts: cluster, the laboratory itself; mpi, the
-# programs of tests/mpi across hosts; launchers, what they tell the ranks; settings, that not all ranks have; containers, ranks that
-# cannot share memory; lost, a host that vanishes; traffic, bytes that really go from host to host; bench, the benchmark.
+# programs of tests/mpi across hosts; launchers, what they tell the ranks; settings, that not all ranks have; report, of hosts
+# with clocks of their own; containers, ranks that cannot share memory; lost, a host that vanishes; traffic, bytes that really go from host to host; bench, the benchmark.
 # FLAVOURS names the MPIs. LONG=1: more hosts, placements and random calls.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -154,6 +154,24 @@ part_settings() {
     says "a report that the other host is asked for" "^done$" $cluster -- sh -c "
         mpirun.openmpi -x LD_PRELOAD=$build/lib/libskein.so -n 2 $o 1 5 : -x SKEIN_REPORT=1 \
             -x LD_PRELOAD=$build/lib/libskein.so -n 2 $o 1 5 && echo done"
+}
+
+# The report of ranks whose hosts have different clocks: rank 1 sleeps before its calls, and nobody waits for hours.
+part_report() {
+    printf '#!/bin/sh\n[ "$(hostname)" = h1 ] || set -- unshare --time --monotonic 9000 "$@"\nexec "$@"\n' >"$tmp/clock.sh"
+    chmod +x "$tmp/clock.sh"
+    for f in $flavours; do
+        program=$build/tests/report/job-$f
+        [ -x "$program" ] || continue
+        [ "$f" = openmpi ] || continue # MPICH 4.0 may hang in its MPI_Finalize over TCP, also without Skein
+        if ! $cluster -- sh -c '$CLUSTER_RSH h2 unshare --time --monotonic 9000 true' 2>/dev/null; then
+            skip "$f, a report with different clocks" "this system has no clocks of their own for processes"
+            continue
+        fi
+        rm -f "$tmp/r.json"
+        says "$f, a report with different clocks" '^rank 1 +1 +[0-9]+ +[0-9]{2,4}\.' $cluster --ranks 1 -- sh -c "
+            $build/bin/skein run --report=$tmp/r.json mpiexec.$f -n 2 $tmp/clock.sh $program named && $build/bin/skein report --text $tmp/r.json"
+    done
 }
 
 # The programs of tests/mpi, with their launchers in the cluster.

@@ -2,6 +2,7 @@
 # run.sh BUILD FLAVOUR...: what the report says, that it is there however a job ends, and what
 # `skein run` says when Skein saw nothing.
 build=$(cd "$1" && pwd) || exit 2
+here=$(cd "$(dirname "$0")" && pwd)
 shift
 . "$(dirname "$0")/../tap.sh"
 skein=$build/bin/skein
@@ -138,6 +139,41 @@ for mpi in "$@"; do
         job named --report=r.json --match
         json "queues_of_the_provider_are_counted_on_$mpi" "r['matching'] is None or r['matching']['posted']['searches'] +
             r['matching']['unexpected']['searches'] > 0 and r['matching']['engine']"
+    fi
+
+    # Traces say how deep the queues are.
+    if [ "$mpi" = openmpi ] && [ -e "$build/lib/libskein-fi.so" ]; then
+        # shellcheck disable=SC2086
+        timeout "$(patience 60)" "$skein" trace -o hot $launch "$program" named >out 2>err </dev/null
+        if ls hot.* >/dev/null 2>&1; then
+            "$skein" advise r.json hot.* >out 2>err
+            expect "advice_knows_traces_on_$mpi" 'By the trace of [0-9]+ operations' out
+            "$skein" advise r.json r.json >out 2>err
+            expect "other_files_are_no_traces_on_$mpi" '^skein advise: .*skein trace. writes such files' err
+        else
+            skip "advice_knows_traces_on_$mpi" "$(tail -n 1 err)"
+        fi
+    fi
+
+    # What the report costs in a run of half a second with 2,000 calls, by the instructions of rank 0.
+    if [ "$mpi" != openmpi ]; then
+        : # the same work
+    elif ! command -v valgrind >/dev/null; then
+        skip "a_report_costs_at_most_a_hundredth_on_$mpi" "there is no valgrind"
+    else
+        printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-0}" != 0 ] || set -- valgrind --tool=callgrind \\\n%s\nexec "$@"\n' \
+            '--callgrind-out-file=counts "$@"' >rank.sh
+        chmod +x rank.sh
+        # shellcheck disable=SC2086
+        timeout "$(patience 120)" "$skein" run --report=r.json $launch ./rank.sh "$build/tests/report/cg-$mpi" 192 >out 2>err </dev/null
+        share=$(awk -f "$here/share.awk" counts)
+        if [ "$share" = none ]; then
+            skip "a_report_costs_at_most_a_hundredth_on_$mpi" "the library has no debug information"
+        elif [ "$share" -le 1000 ]; then
+            ok "a_report_costs_at_most_a_hundredth_on_$mpi: $share of 100000 instructions"
+        else
+            fail "a_report_costs_at_most_a_hundredth_on_$mpi" "$share of 100000 instructions: $(tail -n 2 err)"
+        fi
     fi
 
     # The page in one go, with the JSON beside it.
