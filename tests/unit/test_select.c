@@ -114,7 +114,7 @@ static void long_reductions_are_cut_into_parts(void **state)
             "16777216 bytes >= 8388608 "
             "(SKEIN_ALLREDUCE_RING)");
     chooses("", SK_REDUCE, 16, 8, "binomial", NULL);
-    chooses("", SK_REDUCE, 16, 4096, "binomial", "4096 bytes < 12288 (SKEIN_REDUCE_LONG)");
+    chooses("", SK_REDUCE, 16, 65536, "binomial", "65536 bytes < 131072 (SKEIN_REDUCE_LONG)");
     chooses("", SK_REDUCE, 16, 1 << 20, "rabenseifner", NULL);
 }
 

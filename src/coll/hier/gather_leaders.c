@@ -109,11 +109,12 @@ static void build(sk_sched *s, const sk_call *c)
     sk_hier_end(&l);
 }
 
-/* Along a tree of leaders; straight, where nodes are uneven. */
+/* Along a tree of leaders; straight, where nodes are uneven, few, or blocks long. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     bool even = k->nodes * k->call->machine->max_per_node == k->p;
-    int64_t blocks = even ? sk_hier_claim_depths(k->nodes) * k->root_node : k->p - k->root_node;
+    bool tree = even && k->root_node * k->b < sk_linear_cutoff((int)k->nodes);
+    int64_t blocks = tree ? sk_hier_claim_depths(k->nodes) * k->root_node : k->p - k->root_node;
     sk_claim_off_node(k, c, 1, k->nodes - 1, blocks * k->b);
     sk_claim_node(k, c, 1, k->p - k->nodes);
 }
