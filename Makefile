@@ -14,7 +14,9 @@ deps:
 build: deps
 	@scripts/build.sh $(BUILD)
 
-run: build
+run:
+	@scripts/deps.sh run
+	@QUIET=1 TARGETS=runtime scripts/build.sh $(BUILD)
 	@examples/run.sh $(BUILD)
 
 test: deps

@@ -2,8 +2,14 @@
 # uninstall.sh BUILD [DESTDIR]: remove what `make install` has installed, and the folders that are empty then:
 # those that it made, those of Skein, and with DESTDIR all.
 build=$1 destdir=$2
-files=$(meson introspect --installed "$build" |
-    python3 -c 'import json, sys; print("\n".join(json.load(sys.stdin).values()))') || exit 1
+files=$(meson introspect --installed "$build" | python3 -c '
+import json, os, sys
+for source, target in json.load(sys.stdin).items():
+    if not os.path.isdir(source):
+        print(target)
+    for folder, _, files in os.walk(source):
+        for name in files:
+            print(os.path.join(target, os.path.relpath(os.path.join(folder, name), source)))') || exit 1
 made=$(grep -v '^#' "$build/meson-logs/install-log.txt" 2>/dev/null)
 
 echo "$files" | while IFS= read -r file; do
@@ -13,7 +19,7 @@ done || exit 1
     echo "$files" | while IFS= read -r dir; do
         while [ "$dir" != / ]; do
             dir=$(dirname "$dir")
-            [ -n "$destdir" ] || case $dir in */skein) ;; *) continue ;; esac
+            [ -n "$destdir" ] || case $dir in */skein | */skein/*) ;; *) continue ;; esac
             echo "$destdir$dir"
         done
     done

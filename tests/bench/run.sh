@@ -61,6 +61,42 @@ usage() {
     refused bench_persistent_calls_keep_buffers 'keeps its buffers' --form persistent --buffers fresh
     refused bench_forces_the_host_in_blocking_calls 'blocking calls' --form nonblocking --against best
 
+    # Files that --csv did not write.
+    head='mpi,ranks,collective,bytes,skein_algorithm,host_algorithm,equal,rounds,singles,train,skein_us,host_us,ratio,ratio_p10,ratio_p90'
+    head=$head,b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90,empty_us
+    head=$head,form,phase,calls,gap_us,buffers,busy,overlap_skein,overlap_host
+    row() { echo "$1,4,$2,$3,shm,auto,yes,21,4,9,$4,6,2,1.5,2.5,3,6,2,1.5,2.5,0.1,blocking,warm,30,0,reused,0,0,0"; }
+    unreadable() { # NAME TEXT <FILE
+        cat >"$tmp/read.csv"
+        bench --from "$tmp/read.csv"
+        check "$1" $? 1 "$2"
+    }
+    { echo "$head"; row openmpi allreduce 8 3; row openmpi allreduce 1024 5; row openmpi bcast 8 3; } >"$tmp/good.csv"
+    bench --from "$tmp/good.csv" --collective allreduce --plot
+    check bench_shows_a_file $? 0 '^allreduce  *8 B'
+    check bench_plots_a_file $? 0 ' b  Skein$'
+    bench --from "$tmp/good.csv" --plot="$tmp/plot.svg" && python3 -c "import xml.dom.minidom as m; m.parse('$tmp/plot.svg')" 2>"$tmp/err"
+    check bench_plots_svg $? 0 '^allreduce'
+    grep -q 'allreduce on 4 ranks' "$tmp/plot.svg" && ok bench_svg_has_a_title || fail bench_svg_has_a_title "$(head -c 500 "$tmp/plot.svg")"
+    PATH=$tmp "$skein" bench --from "$tmp/good.csv" --plot="$tmp/own.svg" >/dev/null && grep -q '^<svg .*viewBox="0 0 800 480"' "$tmp/own.svg" &&
+        ok bench_plots_without_gnuplot || fail bench_plots_without_gnuplot "no picture"
+    "$skein" bench --from "$tmp/good.csv" --plot="$tmp/plot.gp" >/dev/null && grep -q '^set terminal svg' "$tmp/plot.gp" &&
+        ok bench_plots_a_script || fail bench_plots_a_script "no script"
+    bench --from "$tmp/good.csv" --collective bcast --plot
+    check bench_plots_two_sizes_at_least $? 1 'nothing to plot'
+    bench --from "$tmp/good.csv" --collective scan
+    check bench_shows_what_is_there $? 1 'none of its points'
+    bench --from "$tmp/none.csv"
+    check bench_names_a_missing_file $? 1 'No such file'
+    echo nonsense | unreadable bench_refuses_another_file 'read.csv:1: wrong number of fields'
+    { echo "$head"; echo; } | unreadable bench_refuses_an_empty_line 'read.csv:2: wrong number'
+    { echo "$head"; row other allreduce 8 3; } | unreadable bench_refuses_another_mpi 'read.csv:2: wrong mpi'
+    { echo "$head"; row mpich reduceall 8 3; } | unreadable bench_refuses_another_collective 'read.csv:2: wrong collective'
+    { echo "$head"; row mpich allreduce -8 3; } | unreadable bench_refuses_negative_sizes 'read.csv:2: wrong ranks or bytes'
+    { echo "$head"; row mpich allreduce 8 nan; } | unreadable bench_refuses_no_number 'read.csv:2: wrong times'
+    { echo "$head"; echo '"mpich,2'; } | unreadable bench_refuses_an_open_quote 'read.csv:2: wrong number of fields'
+    head -c 20000 /dev/zero | tr '\0' ',' | unreadable bench_refuses_a_long_line 'read.csv:1: wrong number'
+
     bench neighbor --help
     check bench_neighbor_helps $? 0 '--graph=GRAPH'
     bench --help
@@ -120,6 +156,10 @@ for mpi in ${*:-usage openmpi mpich}; do
     [ "$mpi$(id -u)" = openmpi0 ] && launch="$launch --allow-run-as-root"
 
     measured "bench_${mpi}_against_itself" $mpi 3 --plain --collective barrier,allreduce --bytes 8,1K
+    # The file gives the same tables again.
+    cp "$tmp/out" "$tmp/tables"
+    bench --mpi $mpi --ranks 2 --from "$tmp/csv"
+    cmp -s "$tmp/out" "$tmp/tables" && ok "bench_${mpi}_from_a_file" || fail "bench_${mpi}_from_a_file" "$(diff "$tmp/tables" "$tmp/out" | head -n 5)"
     all=$((16 * 1 + 1))
     measured "bench_${mpi}_makes_every_call" $mpi $all --plain --bytes 24
     measured "bench_${mpi}_takes_odd_sizes" $mpi $all --plain --bytes 13

@@ -166,8 +166,13 @@ expect long_prices_are_refused 2 'too long, or no text' two --bytes 8 --prices /
 
 expect explain_plots 0 '^ +d  doubling$' explain allreduce --ranks 16 --machine 'node:4 core:4' --plot
 expect explain_plots_times_over_sizes 0 '^ +[0-9.]+ us \+' explain allreduce --ranks 16 --machine 'node:4 core:4' --plot
+# By gnuplot where it is installed, and without it.
 expect explain_plots_to_a_file 0 '<svg ' sh -c "'$skein' explain allreduce --ranks 16 --machine 'node:4 core:4' \
     --plot='$tmp/plot.svg' && cat '$tmp/plot.svg'"
+expect explain_writes_a_script 0 '^set terminal svg' sh -c "'$skein' explain allreduce --ranks 16 --machine 'node:4 core:4' \
+    --plot='$tmp/plot.gp' && cat '$tmp/plot.gp'"
+expect explain_plots_without_gnuplot 0 '^<svg .*viewBox="0 0 800 480"' sh -c "PATH='$tmp' '$skein' explain allreduce --ranks 16 \
+    --machine 'node:4 core:4' --plot='$tmp/plot.svg' && cat '$tmp/plot.svg'"
 expect the_file_has_a_line_for_each 0 '^4 24 24$' python3 -c "import xml.dom.minidom as m
 root = m.parse('$tmp/plot.svg').documentElement
 lines = [p for p in root.getElementsByTagName('path') if p.getAttribute('fill') == 'none']

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "bench/busy.h"
+#include "bench/csv.h"
 #include "bench/jobs.h"
 #include "bench/launch.h"
 #include "bench/options.h"
+#include "bench/plots.h"
 #include "bench/results.h"
 #include "commands.h"
 #include "copy_prices.h"
@@ -174,6 +176,29 @@ static void warn(const bench_run *b, const bool *mpi)
         fprintf(stderr, "the machine is busy (load %.1f): expect a wide spread\n", load);
 }
 
+/* Tables, and plots if they are wanted. */
+static int show(bench_run *b)
+{
+    char err[256];
+    sk_table_print(stdout, &b->o, b->results, b->nresults);
+    sk_summary_print(stdout, &b->o, b->results, b->nresults);
+    if (!b->o.plot || sk_bench_plot(b->arena, &b->o, b->results, b->nresults, stdout,
+                                    b->o.plot_file, err, sizeof err))
+        return 0;
+    fprintf(stderr, "skein bench: %s\n", err);
+    return 1;
+}
+
+static int show_file(bench_run *b)
+{
+    char err[4352];
+    b->results = sk_csv_read(&b->o, b->o.from, &b->nresults, err, sizeof err);
+    if (b->results)
+        return show(b);
+    fprintf(stderr, "skein bench: %s\n", err);
+    return 1;
+}
+
 static int measure(bench_run *b, const sk_job *jobs)
 {
     int status = 0, n = 0;
@@ -191,9 +216,8 @@ static int measure(bench_run *b, const sk_job *jobs)
         if (run_job(b, j))
             status = 1;
     sk_busy_end(&b->busy);
-    sk_table_print(stdout, &b->o, b->results, b->nresults);
-    sk_summary_print(stdout, &b->o, b->results, b->nresults);
-    return b->wrong ? 1 : status;
+    int shown = show(b);
+    return b->wrong ? 1 : status ? status : shown;
 }
 
 static int prepare_and_measure(bench_run *b)
@@ -237,7 +261,7 @@ int sk_cmd_bench(int argc, char **argv)
     }
     int status = sk_bench_options_parse(b.arena, argc, argv, &b.o);
     if (status == SK_CLI_OK)
-        status = prepare_and_measure(&b);
+        status = b.o.from ? show_file(&b) : prepare_and_measure(&b);
     if (b.csv && fclose(b.csv) != 0)
         status = 1;
     if (b.select)

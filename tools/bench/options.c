@@ -32,6 +32,8 @@ enum {
     ALL_ALGORITHMS,
     AGAINST,
     CSV,
+    PLOT,
+    FROM,
     PLAIN,
 };
 
@@ -74,6 +76,15 @@ static const struct argp_option options[] = {
      "counts), a name such as linear, COLLECTIVE=NAME or COLLECTIVE=NUMBER; not for neighbor",
      0},
     {"csv", CSV, "FILE", 0, "write every measured point to FILE", 0},
+    {"plot", PLOT, "FILE", OPTION_ARG_OPTIONAL,
+     "also draw the times of single calls over the size, here or in FILE: SVG, by gnuplot where it "
+     "is installed, "
+     "or its script if FILE ends in .gp",
+     0},
+    {"from", FROM, "FILE", 0,
+     "measure nothing, but show and draw what --csv has written; --collective, --ranks and --mpi "
+     "choose from it",
+     0},
     {"plain", PLAIN, NULL, 0,
      "the host against itself, without Skein: shows the noise of the machine", 0},
     {0}};
@@ -221,6 +232,13 @@ static bool take(void *ctx, int key, const char *value)
         return true;
     case CSV:
         o->csv = value;
+        return true;
+    case PLOT:
+        o->plot = true;
+        o->plot_file = value;
+        return true;
+    case FROM:
+        o->from = value;
         return true;
     default:
         o->plain = true;

@@ -23,8 +23,10 @@ typedef struct sk_bench_options {
     int64_t seconds;       /* for all points together; 0: a default for each */
     const char *algorithm; /* of Skein, forced; NULL: as it chooses */
     bool all_algorithms;
-    sk_strlist against; /* items of --against */
-    const char *csv;
+    sk_strlist against;     /* items of --against */
+    const char *csv, *from; /* to write, to read instead of measuring */
+    bool plot;
+    const char *plot_file; /* NULL: in the terminal */
     bool plain;
 } sk_bench_options;
 

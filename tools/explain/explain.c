@@ -17,6 +17,7 @@
 #include "lab/sched/inspect.h"
 #include "parts.h"
 #include "plot.h"
+#include "plot/plot.h"
 #include "pricing.h"
 #include "select/renames.h"
 #include "shm/shm.h"
@@ -86,7 +87,7 @@ static const struct argp_option options[] = {
     {"print", PRINT, NULL, 0, "print the schedule of the rank", 0},
     {"plot", PLOT, "FILE", OPTION_ARG_OPTIONAL,
      "instead, draw the predicted time of all algorithms over the size, here or in FILE, as SVG "
-     "or, if its name ends so, as .csv",
+     "(by gnuplot where it is installed) or, if its name ends so, as .csv or .gp, gnuplot's script",
      0},
     {"prices", PRICES, "FILE", 0,
      "prices of the model that predicts times, lines such as \"net.latency 1.2 us\"", 0},
@@ -381,7 +382,7 @@ static sk_status print_algo(explanation *x, const sk_algo *a)
     char time[32] = "~?";
     bool known = sk_pricing_of(&x->pricing, a, x->spec.elems, &priced);
     if (known)
-        sk_pricing_text(priced.ns, time + 1, sizeof time - 1);
+        sk_plot_time(priced.ns, time + 1, sizeof time - 1);
     printf(" %8" PRId64 " %9" PRId64, t.rounds.most, t.sends.most);
     if (t.unknown_size)
         printf(" %14s %14s", "?", "?");

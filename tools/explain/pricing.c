@@ -178,13 +178,3 @@ void sk_pricing_print_range(const sk_price_range *r, int64_t elem_size)
         printf(", up to about %" PRId64 " bytes (above: %s)", r->to * elem_size, r->above->name);
     printf("%s\n", r->below || r->above ? "" : r->cut ? " near this size" : " at every size");
 }
-
-const char *sk_pricing_text(double ns, char *out, size_t size)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    int u = 0;
-    for (; u < 3 && ns >= 999.5; u++)
-        ns /= 1e3;
-    snprintf(out, size, ns < 9.995 ? "%.2f %s" : ns < 99.95 ? "%.1f %s" : "%.0f %s", ns, units[u]);
-    return out;
-}

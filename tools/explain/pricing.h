@@ -42,7 +42,4 @@ void sk_pricing_print_range(const sk_price_range *r, int64_t elem_size);
 /* The largest size that is tried: 64 MB of a vector or of all blocks of a rank together. */
 int64_t sk_pricing_largest(const sk_pricing *x);
 
-/* "12.3 us". Returns `out`. */
-const char *sk_pricing_text(double ns, char *out, size_t size);
-
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explain/plot.h"
+#include "plot/plot.h"
 
 /* The same but for size and algorithm: what one plot shows. */
 static bool same_plot(const sk_tuned *a, const sk_tuned *b)
@@ -63,7 +63,7 @@ static int line_of(sk_plot *p, const char *name)
     int i = 0;
     while (i < p->nlines && strcmp(p->name[i], name) != 0)
         i++;
-    if (i == SK_PRICING_ALGOS)
+    if (i == SK_PLOT_LINES)
         return -1;
     p->name[i] = name;
     p->nlines += i == p->nlines;
