@@ -63,4 +63,4 @@ while read -r page title; do
 done <"$site/pages"
 [ "$kind" = html ] || exit 0
 cp "$site/style.css" "$out" || exit 1
-:
+[ -z "$skein" ] || sh "$site/performance.sh" --plots "$site/performance.csv" "$skein" "$out"

@@ -8,6 +8,11 @@ import os
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.meson import MesonPackage
+except ImportError:
+    pass  # before Spack 1.0 it is in spack.package
+
 
 class Skein(MesonPackage):
     """Faster collectives for unmodified MPI programs: `skein run mpirun -n 64 ./app`."""
