@@ -66,8 +66,7 @@ usage() {
     head=$head,b2b_skein_us,b2b_host_us,b2b_ratio,b2b_ratio_p10,b2b_ratio_p90,empty_us
     head=$head,form,phase,calls,gap_us,buffers,busy,overlap_skein,overlap_host
     row() { echo "$1,4,$2,$3,shm,auto,yes,21,4,9,$4,6,2,1.5,2.5,3,6,2,1.5,2.5,0.1,blocking,warm,30,0,reused,0,0,0"; }
-    unreadable() { # NAME TEXT <FILE
-        cat >"$tmp/read.csv"
+    unreadable() { # NAME TEXT: of read.csv
         bench --from "$tmp/read.csv"
         check "$1" $? 1 "$2"
     }
@@ -88,14 +87,14 @@ usage() {
     check bench_shows_what_is_there $? 1 'none of its points'
     bench --from "$tmp/none.csv"
     check bench_names_a_missing_file $? 1 'No such file'
-    echo nonsense | unreadable bench_refuses_another_file 'read.csv:1: wrong number of fields'
-    { echo "$head"; echo; } | unreadable bench_refuses_an_empty_line 'read.csv:2: wrong number'
-    { echo "$head"; row other allreduce 8 3; } | unreadable bench_refuses_another_mpi 'read.csv:2: wrong mpi'
-    { echo "$head"; row mpich reduceall 8 3; } | unreadable bench_refuses_another_collective 'read.csv:2: wrong collective'
-    { echo "$head"; row mpich allreduce -8 3; } | unreadable bench_refuses_negative_sizes 'read.csv:2: wrong ranks or bytes'
-    { echo "$head"; row mpich allreduce 8 nan; } | unreadable bench_refuses_no_number 'read.csv:2: wrong times'
-    { echo "$head"; echo '"mpich,2'; } | unreadable bench_refuses_an_open_quote 'read.csv:2: wrong number of fields'
-    head -c 20000 /dev/zero | tr '\0' ',' | unreadable bench_refuses_a_long_line 'read.csv:1: wrong number'
+    echo nonsense >"$tmp/read.csv"; unreadable bench_refuses_another_file 'read.csv:1: wrong number of fields'
+    { echo "$head"; echo; } >"$tmp/read.csv"; unreadable bench_refuses_an_empty_line 'read.csv:2: wrong number'
+    { echo "$head"; row other allreduce 8 3; } >"$tmp/read.csv"; unreadable bench_refuses_another_mpi 'read.csv:2: wrong mpi'
+    { echo "$head"; row mpich reduceall 8 3; } >"$tmp/read.csv"; unreadable bench_refuses_another_collective 'read.csv:2: wrong collective'
+    { echo "$head"; row mpich allreduce -8 3; } >"$tmp/read.csv"; unreadable bench_refuses_negative_sizes 'read.csv:2: wrong ranks or bytes'
+    { echo "$head"; row mpich allreduce 8 nan; } >"$tmp/read.csv"; unreadable bench_refuses_no_number 'read.csv:2: wrong times'
+    { echo "$head"; echo '"mpich,2'; } >"$tmp/read.csv"; unreadable bench_refuses_an_open_quote 'read.csv:2: wrong number of fields'
+    head -c 20000 /dev/zero | tr '\0' ',' >"$tmp/read.csv"; unreadable bench_refuses_a_long_line 'read.csv:1: wrong number'
 
     bench neighbor --help
     check bench_neighbor_helps $? 0 '--graph=GRAPH'
