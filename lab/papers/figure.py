@@ -214,7 +214,7 @@ class Figure:
             if self.quick and note.get("full"):
                 continue
             try:
-                yield re.sub(r"\{(.*?)(:[-+,.0-9]*[defg%]?)?\}",
+                yield re.sub(r"\{((?:[^{}]|\{[^{}]*\})*?)(:[-+,.0-9]*[defg%]?)?\}",
                              lambda m: format(evaluate(m[1], names), (m[2] or ":")[1:]), note["text"])
             except Mistake as e:
                 self.mistakes.append(str(e))

@@ -66,6 +66,11 @@ figure "$print" "printed = 3" "value = \"crossing('b', 'a')\"" 'sense = "<="' 'u
 expect crossing 1 '8 B, printed 3 B'
 figure "$print" "printed = 3" "value = \"at('c', 8)\""
 expect unknown_series_fails 1 'no points of c'
+figure "$print" "printed = 3" "$value" '[[note]]' "text = \"{sum({y for y in ys('b')}):.1f} in all\""
+expect note_with_braces 0 '^met '
+grep -q '15.0 in all' "$tmp/build/papers/index.html" && ok note_is_computed || fail note_is_computed "15.0 is missing"
+figure "$print" "printed = 3" "$value" '[[note]]' 'text = "{nothing}"'
+expect wrong_note_fails 1 'FAILED.*a note: nothing'
 figure "$print; exit 3" "printed = 3" "$value"
 expect failing_command_fails 1 'FAILED.*status 3'
 figure "$print" "printed = 3" "$value" 'colour = 1'
