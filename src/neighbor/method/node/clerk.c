@@ -113,7 +113,8 @@ static sk_status fill_pairs(clerk_negotiator *c, sk_pattern **patterns)
     sk_node_fill f = {c->m, c->idle, c->node, patterns};
     sk_block *blocks = malloc((c->nblocks + 1) * sizeof *blocks);
     sk_status st = blocks ? SK_OK : SK_NOMEM;
-    qsort(c->blocks, c->nblocks, sizeof *c->blocks, by_pair);
+    if (c->nblocks > 0)
+        qsort(c->blocks, c->nblocks, sizeof *c->blocks, by_pair);
     for (size_t i = 0, n; i < c->nblocks && st == SK_OK; i += n) {
         const clerk_block *b = &c->blocks[i];
         for (n = 0; i + n < c->nblocks && b[n].direction == b->direction && b[n].node == b->node;
@@ -140,7 +141,8 @@ static sk_status tell_hops(clerk_negotiator *c, sk_channel *ch, int to, sk_patte
         st = SK_NOMEM;
     if (st == SK_OK) {
         message[0] = HOPS;
-        memcpy(message + 1, words, n * sizeof *words);
+        if (n > 0)
+            memcpy(message + 1, words, n * sizeof *words);
         st = ch->send(ch, to, message, n + 1);
     }
     free(words);
