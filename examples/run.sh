@@ -113,4 +113,4 @@ equal=1
 echo
 [ -n "$equal" ] || exit 1
 echo "results equal in all $((4 * pairs)) runs: cg the same iterations and checksums within 1e-10; spmm the same bits"
-echo "what the collectives of cg cost, as a page: $PWD/$report"
+echo "what the collectives of cg cost, as a page: $report"
