@@ -60,7 +60,7 @@ class Runner:
 
     def left(self):
         """Seconds until the end, by earlier times or by the data files, corrected by how this run goes."""
-        rest = sum(self.expected(j) for j in self.todo if j.rows is None and not j.error)
+        rest = sum(self.expected(j) for j in self.pending if j.rows is None and not j.error)
         pace = self.spent / self.foreseen if self.foreseen else 1
         return rest * pace / self.workers
 
@@ -101,17 +101,17 @@ class Runner:
             self.times[job.command] = round(job.took, 2)
         if not self.stopped:
             how = "FAILED: " + job.error if job.error else f"{job.took:.1f} s"
-            print(f"[{self.done}/{len(self.todo)}] {job.figure.name}: {label(job)}: {how}; "
+            print(f"[{self.done}/{len(self.pending)}] {job.figure.name}: {label(job)}: {how}; "
                   f"{span(self.left())} left", file=sys.stderr, flush=True)
 
     def run_all(self):
-        self.todo = [jobs[0] for jobs in self.same.values() if not all(self.kept(job) for job in jobs)]
-        kept = len(self.same) - len(self.todo)
+        self.pending = [jobs[0] for jobs in self.same.values() if not all(self.kept(job) for job in jobs)]
+        kept = len(self.same) - len(self.pending)
         print(f"{len(self.same)} experiments, {kept} have results; about {span(self.left())}",
               file=sys.stderr, flush=True)
         try:
-            self.run_some([j for j in self.todo if not j.alone], self.workers)
-            self.run_some([j for j in self.todo if j.alone], 1)
+            self.run_some([j for j in self.pending if not j.alone], self.workers)
+            self.run_some([j for j in self.pending if j.alone], 1)
         except KeyboardInterrupt:
             self.stop()
             raise

@@ -17,19 +17,6 @@ static bool drawn(const sk_result *r)
     return r->point.equal == SK_EQUAL && r->point.bytes > 0;
 }
 
-/* The line of this name, a new one if there is none; -1: there are too many. */
-static int line_of(sk_plot *p, const char *name)
-{
-    int i = 0;
-    while (i < p->nlines && strcmp(p->name[i], name) != 0)
-        i++;
-    if (i == SK_PLOT_LINES)
-        return -1;
-    p->name[i] = name;
-    p->nlines += i == p->nlines;
-    return i;
-}
-
 /* Sizes rise in the plot, in whatever order they were measured. */
 static int size_of(sk_plot *p, int64_t bytes)
 {
@@ -52,7 +39,7 @@ static int size_of(sk_plot *p, int64_t bytes)
 
 static void add(sk_plot *p, const char *name, int64_t bytes, double us)
 {
-    int line = line_of(p, name), k = size_of(p, bytes);
+    int line = sk_plot_line(p, name), k = size_of(p, bytes);
     if (line >= 0 && k >= 0)
         p->y[line][k] = 1e3 * us;
 }

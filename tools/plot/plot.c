@@ -351,3 +351,15 @@ bool sk_plot_save(const sk_plot *p, int n, const char *file, char *err, size_t s
         snprintf(err, size, "%s: %s", file, strerror(errno));
     return written;
 }
+
+int sk_plot_line(sk_plot *p, const char *name)
+{
+    int i = 0;
+    while (i < p->nlines && strcmp(p->name[i], name) != 0)
+        i++;
+    if (i == SK_PLOT_LINES)
+        return -1;
+    p->name[i] = name;
+    p->nlines += i == p->nlines;
+    return i;
+}

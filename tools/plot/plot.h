@@ -23,4 +23,7 @@ bool sk_plot_save(const sk_plot *p, int n, const char *file, char *err, size_t s
 
 const char *sk_plot_time(double ns, char *out, size_t size); /* "12.3 us" */
 
+/* The line of this name, a new one if there is none; -1: there are too many. */
+int sk_plot_line(sk_plot *p, const char *name);
+
 #endif

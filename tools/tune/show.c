@@ -58,18 +58,6 @@ static void print_table(const sk_tuned *v, int n, const bool *wanted)
     }
 }
 
-static int line_of(sk_plot *p, const char *name)
-{
-    int i = 0;
-    while (i < p->nlines && strcmp(p->name[i], name) != 0)
-        i++;
-    if (i == SK_PLOT_LINES)
-        return -1;
-    p->name[i] = name;
-    p->nlines += i == p->nlines;
-    return i;
-}
-
 /* Entries are in the order of sizes. */
 static void plot(const sk_tuned *v, int n)
 {
@@ -89,7 +77,7 @@ static void plot(const sk_tuned *v, int n)
                 break;
             p.x[p.npoints++] = x;
         }
-        int line = line_of(&p, name_of(v[i].algo));
+        int line = sk_plot_line(&p, name_of(v[i].algo));
         if (line >= 0)
             p.y[line][p.npoints - 1] = 1e3 * v[i].us;
     }

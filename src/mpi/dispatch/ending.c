@@ -122,8 +122,8 @@ void sk_ending_finalize(void)
     sk_waits_sum *waits = sk_observe_gather();
     if (sk_proc.reporting && merge() && sk_proc.world_rank == 0)
         save(sk_proc.report, sk_proc.world_size, NULL, shapes, waits);
-    if (sk_proc
-            .reporting) /* MPICH 4.0 over TCP may hang if a rank comes late to its MPI_Finalize */
+    /* MPICH 4.0 over TCP may hang if a rank comes late to its MPI_Finalize */
+    if (sk_proc.reporting)
         sk_host.Barrier(MPI_COMM_WORLD);
     sk_waits_sum_free(waits);
     sk_observe_end();
