@@ -147,9 +147,10 @@ typedef struct sk_report_scope {
     const char *end; /* how the job ended; NULL: by MPI_Finalize, and all ranks are counted */
     const char
         *copy; /* the prices of copies on a node, as SKEIN_COPY takes them; NULL: not known */
-    const char *shapes;               /* of calls: elements of a JSON array; NULL: not known */
-    int cores;                        /* of the smallest node; 0: not known */
-    int nnodes;                       /* 0: not known */
+    const char *network; /* its latency and rate, as SKEIN_MODEL takes them; NULL: not known */
+    const char *shapes;  /* of calls: elements of a JSON array; NULL: not known */
+    int cores;           /* of the smallest node; 0: not known */
+    int nnodes;          /* 0: not known */
     const char *mpi, *program;        /* NULL: not known */
     const char *engine;               /* of matching */
     const struct sk_waits_sum *waits; /* of communicators and waiting; NULL: not known */

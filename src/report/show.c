@@ -229,6 +229,8 @@ static void json_head(const sk_report *r, const sk_report_scope *of, FILE *out)
     sk_json_text(out, "program", of->program);
     fputs(",\n  ", out);
     sk_json_text(out, "copy", of->copy);
+    fputs(",\n  ", out);
+    sk_json_text(out, "network", of->network);
 }
 
 static void json_setups(const sk_report *r, FILE *out)

@@ -134,6 +134,11 @@ const sk_model *sk_select_model(const sk_select *s)
     return &s->model;
 }
 
+void sk_select_network(sk_select *s, const sk_network *n)
+{
+    sk_model_measured(&s->model, n);
+}
+
 void sk_select_prices(const sk_select *s, sk_copy_prices *p)
 {
     for (int i = 0; i < SK_NPRICES; i++)

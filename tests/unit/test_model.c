@@ -39,6 +39,8 @@ static void a_text_sets_what_it_names(void **state)
     near_to(m.alpha[SK_NET], 2e-6);
     near_to(m.beta[SK_NET], 1 / 12e3);
     near_to(m.stage, 1);
+    near_to(m.message, 2e-6 / 6);
+    near_to(model("message:3us net:2us").message, 3e-6);
     m = model("net:3B");
     near_to(m.beta[SK_NET], 1 / 3.0);
 }
@@ -76,6 +78,7 @@ static void a_wrong_text_is_explained(void **state)
         {"net:0GB", "nothing would ever arrive"},
         {"stage:3GB", "stage is a time"},
         {"turn:3GB", "stage is a time"},
+        {"message:3GB", "message is a time"},
         {"net:1us,2us", "\"2us\": given twice"},
         {"net:1GB node:1us net:2GB", "\"net:2GB\": given twice"},
     };
@@ -92,6 +95,7 @@ static void a_wrong_text_is_explained(void **state)
 }
 
 static const sk_load some = {.stages = 3,
+                             .net_stages = 2,
                              .messages = {5, 4, 2},
                              .allgather_blocks = {50, 40, 20},
                              .alltoall_blocks = {500, 400, 200}};
@@ -101,9 +105,9 @@ static void ranks_of_a_node_share_its_port(void **state)
     (void)state;
     sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB");
     sk_machine *on = machine("node:2 core:4", 7); /* at most 4 on a node, each with a core */
-    /* Three stages; the software of a message is a part of its alpha, or a flag on the node; what is combined is
+    /* Three stages, one of them on the node; the software of a message is a part of its alpha, or a flag on the node; what is combined is
      * also copied; a message is 128 bytes for the port, and more. */
-    const double messages = 3 * 100 + (5 + 40) / 8.0 + 200 / 6.0, port = 4 * 2 * 128;
+    const double messages = 2 * 100 + 1 + (5 + 40) / 8.0 + 200 / 6.0, port = 4 * 2 * 128;
     near_to(sk_price(&m, on, &some, false, 8),
             (messages + port + 8 * (50 + 40 + 4 * 20) + 8 * (50 + 40 + 20)) * 1e-6);
     near_to(sk_price(&m, on, &some, true, 8),
@@ -112,10 +116,31 @@ static void ranks_of_a_node_share_its_port(void **state)
     near_to(sk_price(&m, on, &some, false, 8192),
             (messages + port + 8192 * (50 + 40 + 4 * 20)) * 1e-6);
     sk_load straight = some;
-    straight.stages = 1;
+    straight.stages = straight.net_stages = 1;
     near_to(sk_price(&m, on, &straight, false, 8),
             (100 + (5 + 40) / 3.0 + 200 / 6.0 + port + 8 * (50 + 40 + 4 * 20)) * 1e-6);
     sk_machine_free(on);
+}
+
+static void what_is_measured_replaces_the_default(void **state)
+{
+    (void)state;
+    char text[160];
+    sk_model m = model(NULL), usual = m;
+    const sk_network none = {0},
+                     n = {.latency = 30000000, .message = 5000000, .byte = 1000, .stage = 7000000};
+    sk_model_measured(&m, &none);
+    assert_memory_equal(&m, &usual, sizeof m);
+    sk_model_measured(&m, &n);
+    near_to(m.alpha[SK_NET], 30e-6);
+    near_to(m.message, 5e-6);
+    near_to(m.beta[SK_NET], 1e-9);
+    near_to(m.stage, 7e-6);
+    near_to(m.alpha[SK_NODE], usual.alpha[SK_NODE]);
+    assert_string_equal(sk_model_text(&m, text, sizeof text), "net:30us,1GB message:5us stage:7us");
+    sk_model again = model(text);
+    near_to(again.alpha[SK_NET], 30e-6);
+    near_to(again.message, 5e-6);
 }
 
 /* A machine of `nranks` on one node with so many cores. */
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_text_sets_what_it_names),
         cmocka_unit_test(what_a_text_leaves_out_is_the_default),
         cmocka_unit_test(a_wrong_text_is_explained),
+        cmocka_unit_test(what_is_measured_replaces_the_default),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
         cmocka_unit_test(ranks_that_share_cores_pay_for_stages),
         cmocka_unit_test(more_of_anything_never_costs_less),

@@ -85,7 +85,7 @@ static const struct argp_option options[] = {
     {"collective", COLLECTIVE, "NAME", 0,
      "allgather (default) or alltoall, also in their v and w forms", 0},
     {"model", MODEL, "TEXT", 0,
-     "cost of messages, such as \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB stage:40us\"", 0},
+     "cost of messages, such as \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us\"", 0},
     {"theta", THETA, "N", 0, "common neighbours that make two ranks friends (default: 4)", 0},
     {"friends", FRIENDS, "K", 0, "ranks in a group of friends (default: 2)", 0},
     {"cumulative", CUMULATIVE, NULL, 0, "combine onloaded neighbours again", 0},

@@ -211,10 +211,16 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         return to_host(a, c, SK_HOST_ARGS);
     if (sk_coll_neighbor(a->coll))
         sk_topo_record_sizes(c->topo, &call.call);
-    sk_guarded *g = sk_guarded_find(c, a, &call.call);
-    sk_guard_verdict v = asked ? *asked : ask(g, c, a, sk_call_size(&call.call));
+    sk_guarded *g = NULL;
+    sk_guard_verdict v = {.side = SK_GUARD_SKEIN};
+    sk_status st = sk_coll_neighbor(a->coll) ? sk_comm_plan(c, &call.call, &plan) : SK_OK;
+    if (!plan || !plan->plain) {
+        g = sk_guarded_find(c, a, &call.call);
+        v = asked ? *asked : ask(g, c, a, sk_call_size(&call.call));
+    }
     call.call.other = v.side == SK_GUARD_OTHER;
-    sk_status st = sk_comm_plan(c, &call.call, &plan);
+    if (!plan && st == SK_OK)
+        st = sk_comm_plan(c, &call.call, &plan);
     if (st != SK_OK) {
         skip_tag(c, a->form);
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);

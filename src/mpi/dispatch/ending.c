@@ -28,20 +28,24 @@ static void save(const sk_report *r, int counted, const char *end, const char *s
 {
     const char *where = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_REPORT);
     const struct sk_world *w = sk_proc.world;
-    char copy[160];
-    const sk_report_scope of = {.nranks = sk_proc.world_size,
-                                .counted = counted,
-                                .end = end,
-                                .shapes = shapes,
-                                .nnodes = w ? w->nnodes : 0,
-                                .cores = w ? w->cores : 0,
-                                .mpi = sk_flavour_title(SK_HOST_FLAVOUR),
-                                .program = program_invocation_short_name,
-                                .engine = sk_proc.match_engine,
-                                .waits = waits,
-                                .copy = w && sk_copy_prices_known(&w->prices)
-                                            ? sk_copy_prices_text(&w->prices, copy, sizeof copy)
-                                            : NULL};
+    char copy[160], network[160];
+    const sk_report_scope of = {
+        .nranks = sk_proc.world_size,
+        .counted = counted,
+        .end = end,
+        .shapes = shapes,
+        .nnodes = w ? w->nnodes : 0,
+        .cores = w ? w->cores : 0,
+        .mpi = sk_flavour_title(SK_HOST_FLAVOUR),
+        .program = program_invocation_short_name,
+        .engine = sk_proc.match_engine,
+        .waits = waits,
+        .copy = w && sk_copy_prices_known(&w->prices)
+                    ? sk_copy_prices_text(&w->prices, copy, sizeof copy)
+                    : NULL,
+        .network = w && w->nnodes > 1
+                       ? sk_model_text(sk_select_model(sk_proc.select), network, sizeof network)
+                       : NULL};
     if (sk_report_save(r, &of, where) != SK_OK)
         fprintf(stderr, "skein: cannot write the report to %s; it is printed instead\n", where);
 }

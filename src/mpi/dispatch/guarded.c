@@ -5,6 +5,7 @@
 
 #include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/worth.h"
+#include "mpi/state/topo.h"
 #include "mpi/state/world.h"
 
 static bool bits_may_change(const sk_args *a)
@@ -37,6 +38,15 @@ static int size_class_of(const sk_call *call)
 static bool host_can_be_tried(void)
 {
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
+}
+
+/* Neighbourhood collectives between nodes, if all ranks know the size of blocks. Ranks without neighbours do not: they
+ * would count in another cell. */
+static bool neighbors_compared(const sk_comm *c, sk_coll coll)
+{
+    const sk_topo *t = c->topo;
+    return (coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLTOALL) && t && t->machine &&
+           t->machine->nnodes > 1 && !t->has_isolated && sk_topo_host_allowed(t, coll);
 }
 
 static void free_cells(sk_guarded *first)
@@ -104,9 +114,9 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
     bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
     int64_t ns = 0;
-    /* Ranks without neighbours know nothing of the size of a neighbourhood call: they would count in another cell. */
-    if (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || c->nranks < 2 || c->devices ||
-        !host_can_be_tried())
+    bool neighbor = sk_coll_neighbor(a->coll);
+    if (a->form != SK_BLOCKING || c->nranks < 2 || c->devices || !host_can_be_tried() ||
+        (neighbor && !neighbors_compared(c, a->coll)))
         return NULL;
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
@@ -115,12 +125,13 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     host = host || sk_guarded_host_is_safe(c, a);
     sk_guarded like = {.coll = a->coll,
                        .size_class = size_class_of(call),
+                       .version = neighbor ? c->topo->neighborhood.version : 0,
                        .rounds = bits_may_change(a),
                        .tuned = tuned};
     like.fixed = host && (!compared || like.rounds);
     for (sk_guarded *g = c->guarded; g; g = g->next)
         if (g->coll == like.coll && g->size_class == like.size_class && g->rounds == like.rounds &&
-            g->fixed == like.fixed)
+            g->fixed == like.fixed && g->version == like.version)
             return g;
     int64_t first = like.fixed ? INT64_MAX : sk_proc.guard_after;
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));

@@ -14,13 +14,15 @@ typedef struct sk_guarded {
     int64_t since; /* ns: when the timed call began */
     sk_coll coll;
     int size_class;
+    int64_t version;         /* of the neighbourhood */
     bool rounds;             /* reductions that may: others may go to the host */
     bool tuned;              /* the tuning file had the host serve first */
     bool fixed;              /* and nothing is compared */
     struct sk_guarded *next; /* of the communicator */
 } sk_guarded;
 
-/* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. */
+/* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. Not for
+ * neighbourhood collectives that are a message per edge, for which the host is as good. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
 /* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "mpi/state/host_progress.h"
+#include "mpi/state/network_probe.h"
 #include "mpi/state/tuned.h"
 #include "shm/cma.h"
 #include "shm/copy_probe.h"
@@ -35,7 +36,8 @@ enum {
     VOTE_UNSEEN,
     VOTE_TUNING, /* the length of the tuning that rank 0 has read, below 0 */
     VOTE_PRICES, /* of copies: the lowest that a node has measured */
-    NVOTES = VOTE_PRICES + SK_NPRICES
+    VOTE_NETWORK = VOTE_PRICES + SK_NPRICES, /* likewise the network */
+    NVOTES = VOTE_NETWORK + sizeof(sk_network) / sizeof(int64_t)
 };
 
 /* What the first rank of a node sends to the others. */
@@ -52,7 +54,8 @@ typedef struct sk_introduction {
     int nlocal, me;
     sk_node_note node;
     sk_copy_prices prices; /* that this rank has measured */
-    char *tuning;          /* that rank 0 has read; may be NULL */
+    sk_network network;
+    char *tuning; /* that rank 0 has read; may be NULL */
 } sk_introduction;
 
 /* ---- notes ---- */
@@ -295,8 +298,11 @@ static bool vote(sk_introduction *in, bool alive)
         votes[VOTE_UNSEEN] = !sk_proc.reporting;
         votes[VOTE_TUNING] = in->tuning ? -(int64_t)strlen(in->tuning) : 0;
     }
-    for (int i = 0; i < SK_NPRICES; i++)
-        votes[VOTE_PRICES + i] = in->prices.fs[i] > 0 ? in->prices.fs[i] : INT64_MAX;
+    int64_t *prices = &votes[VOTE_PRICES];
+    memcpy(prices, in->prices.fs, sizeof in->prices.fs);
+    memcpy(&votes[VOTE_NETWORK], &in->network, sizeof in->network);
+    for (int i = 0; i < NVOTES - VOTE_PRICES; i++)
+        prices[i] = prices[i] > 0 ? prices[i] : INT64_MAX;
     if (sk_host.Allreduce(MPI_IN_PLACE, votes, NVOTES, MPI_INT64_T, MPI_MIN, w->wire) !=
             MPI_SUCCESS ||
         !votes[VOTE_ALIVE])
@@ -304,9 +310,12 @@ static bool vote(sk_introduction *in, bool alive)
     w->cma = votes[VOTE_CMA];
     w->wait = (sk_wait_mode)-votes[VOTE_WAIT];
     w->progress_everywhere = votes[VOTE_PROGRESS];
-    for (int i = 0; i < SK_NPRICES; i++)
-        w->prices.fs[i] = votes[VOTE_PRICES + i] < INT64_MAX ? votes[VOTE_PRICES + i] : 0;
+    for (int i = 0; i < NVOTES - VOTE_PRICES; i++)
+        prices[i] = prices[i] < INT64_MAX ? prices[i] : 0;
+    memcpy(w->prices.fs, prices, sizeof w->prices.fs);
+    memcpy(&in->network, &votes[VOTE_NETWORK], sizeof in->network);
     sk_select_prices(sk_proc.select, &w->prices);
+    sk_select_network(sk_proc.select, &in->network);
     if (!votes[VOTE_MEMORY])
         forget_memory(w);
     if (votes[VOTE_TUNING] < 0)
@@ -350,8 +359,10 @@ void sk_world_start(void)
     bool alive = introduce(&in);
     if (w->rank == 0)
         in.tuning = sk_tuned_read();
-    if (alive)
+    if (alive) {
         share_memory(&in);
+        in.network = sk_network_measure(w->wire, w->rank, in.machine);
+    }
     bool ok = vote(&in, alive);
     close_segment(&in);
     sk_machine_free(in.machine);

@@ -77,6 +77,7 @@ sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
 {
     const sk_pattern_view *v = sk_pattern_view_get(p);
     sk_load load = {.stages = v->nstages, .slot_places = slot_places(v, m)};
+    int net_stage = -1; /* the last one; bundles are in the order of stages */
     for (size_t i = 0; i < v->nbundles; i++) {
         const sk_bundle *h = &v->bundles[i];
         const sk_block *block = &v->blocks[h->first];
@@ -87,8 +88,11 @@ sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
             blocks += k == 0 || block[k].src != block[k - 1].src;
         load.allgather_blocks[level] += blocks;
         load.alltoall_blocks[level] += h->n;
-        if (level == SK_NET)
+        if (level == SK_NET) {
+            load.net_stages += h->stage != net_stage;
+            net_stage = h->stage;
             continue;
+        }
         load.max_intra_allgather_blocks =
             blocks > load.max_intra_allgather_blocks ? blocks : load.max_intra_allgather_blocks;
         load.max_intra_alltoall_blocks =
@@ -123,18 +127,17 @@ static double memory_sharing(const sk_machine *on, double moved)
     return moved > CACHE && ranks > CORES ? ranks / CORES : 1;
 }
 
-/* Seconds of a core for the messages of a rank. The alpha of a message is mostly the time that it is under way;
- * its software is a part of it at each end. Combined blocks between ranks of a node go through shared memory:
- * a flag. */
+/* Seconds of a core for the messages of a rank. The alpha of a message on a node is mostly the time that it is
+ * under way; its software is a part of it at each end. Combined blocks between ranks of a node go through shared
+ * memory: a flag. */
 static double message_time(const sk_model *m, const sk_load *load)
 {
-    enum { NET_PART = 6, NODE_PART = 3, FLAG_PART = 8 };
-    double seconds = 0;
-    for (int l = 0; l < SK_NLEVELS; l++) {
-        int part = l == SK_NET ? NET_PART : load->stages > 1 ? FLAG_PART : NODE_PART;
-        seconds += m->alpha[l] * (double)load->messages[l] / part;
-    }
-    return seconds;
+    enum { NODE_PART = 3, FLAG_PART = 8 };
+    int part = load->stages > 1 ? FLAG_PART : NODE_PART;
+    return (m->alpha[SK_SOCKET] * (double)load->messages[SK_SOCKET] +
+            m->alpha[SK_NODE] * (double)load->messages[SK_NODE]) /
+               part +
+           m->message * (double)load->messages[SK_NET];
 }
 
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
@@ -151,14 +154,16 @@ double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bo
         copy += m->beta[SK_SOCKET] * moved;
     double port = m->beta[SK_NET] * (all[SK_NET] + LEAST * (double)load->messages[SK_NET]);
     double sharing = ranks_per_core(on), stages = (double)load->stages;
-    double under_way = stages * m->alpha[load->messages[SK_NET] > 0 ? SK_NET : SK_SOCKET];
+    double far = (double)load->net_stages,
+           under_way = far * m->alpha[SK_NET] + (stages - far) * m->alpha[SK_SOCKET];
     double seconds = under_way + (message_time(m, load) + copy) * sharing + port * on->max_per_node;
     return sharing > 1 ? seconds + stages * (m->stage * sharing) : seconds;
 }
 
 /* ---- models from text ---- */
 
-static const char example[] = "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB stage:40us\"";
+static const char example[] =
+    "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us\"";
 
 /* An ordinary cluster: a 100 Gb/s network, copies through shared memory in the node. `stage` was
  * measured with many ranks on one core. */
@@ -168,9 +173,15 @@ static const sk_model usual = {
     .stage = 40e-6,
 };
 
-enum { STAGE = SK_NLEVELS, OLD_STAGE }; /* "turn" is the old name of "stage" */
-static const char *const names[] = {[SK_SOCKET] = "socket", [SK_NODE] = "node",   [SK_NET] = "net",
-                                    [STAGE] = "stage",      [OLD_STAGE] = "turn", NULL};
+enum { STAGE = SK_NLEVELS, MESSAGE, OLD_STAGE }; /* "turn" is the old name of "stage" */
+static const char *const names[] = {[SK_SOCKET] = "socket",
+                                    [SK_NODE] = "node",
+                                    [SK_NET] = "net",
+                                    [STAGE] = "stage",
+                                    [MESSAGE] = "message",
+                                    [OLD_STAGE] = "turn",
+                                    NULL};
+enum { MESSAGE_PART = 6 }; /* of the time from node to node is a core's, at each end */
 
 typedef struct quantity_unit {
     const char *name;
@@ -201,7 +212,7 @@ static sk_status wrong(const char *why, const sk_word *w, char *err, size_t size
     return SK_BADARG;
 }
 
-/* One quantity of the level `k`, or of the stage; `given` has a bit for each that came before. */
+/* One quantity of the level `k`, of the stage or of a message; `given` has a bit for each that came before. */
 static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char *err, size_t size)
 {
     double number;
@@ -209,14 +220,19 @@ static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char
     if (!u)
         return wrong("wanted is a time in s, ms, us or ns, or bytes per second in B, KB, MB or GB",
                      w, err, size);
-    if (u->rate && (k == STAGE || number <= 0))
-        return wrong(k == STAGE ? "stage is a time" : "nothing would ever arrive", w, err, size);
+    if (u->rate && (k >= STAGE || number <= 0))
+        return wrong(k == STAGE     ? "stage is a time"
+                     : k == MESSAGE ? "message is a time"
+                                    : "nothing would ever arrive",
+                     w, err, size);
     unsigned bit = 1u << (2 * k + u->rate);
     if (*given & bit)
         return wrong("given twice", w, err, size);
     *given |= bit;
     if (k == STAGE)
         m->stage = number;
+    else if (k == MESSAGE)
+        m->message = number;
     else if (u->rate)
         m->beta[k] = 1 / number;
     else
@@ -245,6 +261,31 @@ sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size
         if (st != SK_OK)
             return st;
     }
+    if (!(given >> 2 * MESSAGE & 1))
+        m.message = m.alpha[SK_NET] / MESSAGE_PART;
     *out = m;
     return SK_OK;
+}
+
+/* ---- measured ---- */
+
+static void measured(double *quantity, int64_t ps)
+{
+    if (ps > 0)
+        *quantity = (double)ps * 1e-12;
+}
+
+void sk_model_measured(sk_model *m, const sk_network *n)
+{
+    measured(&m->alpha[SK_NET], n->latency);
+    measured(&m->beta[SK_NET], n->byte);
+    measured(&m->message, n->message);
+    measured(&m->stage, n->stage);
+}
+
+const char *sk_model_text(const sk_model *m, char *text, size_t size)
+{
+    snprintf(text, size, "net:%.4gus,%.4gGB message:%.4gus stage:%.4gus", m->alpha[SK_NET] * 1e6,
+             1e-9 / m->beta[SK_NET], m->message * 1e6, m->stage * 1e6);
+    return text;
 }

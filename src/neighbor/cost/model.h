@@ -10,7 +10,7 @@
 /* The counts of one rank, or the largest over all ranks. Sends and receives are both counted. It
  * contains only int64_t, so that ranks agree on it by an element-wise maximum. */
 typedef struct sk_load {
-    int64_t stages;
+    int64_t stages, net_stages; /* those with messages between nodes are counted in both */
     int64_t messages[SK_NLEVELS];
     int64_t allgather_blocks[SK_NLEVELS]; /* a source counts once per message */
     int64_t alltoall_blocks[SK_NLEVELS];  /* every pair of source and target counts */
@@ -32,12 +32,25 @@ void sk_load_max(sk_load *into, const sk_load *with);
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
     double beta[SK_NLEVELS];  /* seconds per byte */
+    double message;           /* seconds of a core for a message between nodes, at each end */
     double stage;             /* seconds that one more stage costs each rank on a shared core */
 } sk_model;
 
-/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB stage:40us" in which any
- * part may be missing. On failure `err` says what is wrong and shows a right one. */
+/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us" in which
+ * any part may be missing; a message takes a sixth of its time from node to node then. On failure `err` says
+ * what is wrong and shows a right one. */
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
+
+/* What was measured on the network, in picoseconds; 0: not known. */
+typedef struct sk_network {
+    int64_t latency, message, byte, stage;
+} sk_network;
+
+/* Known quantities replace those of the model. */
+void sk_model_measured(sk_model *m, const sk_network *n);
+
+/* What of the model concerns the network, as a text of it. Returns `text`. */
+const char *sk_model_text(const sk_model *m, char *text, size_t size);
 
 /* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) of the paper, with what the pattern
  * really sends. `distinct`: alltoall, a block for each pair of source and target. */

@@ -74,6 +74,9 @@ bool sk_predict(sk_method_id method, const sk_machine *m, const sk_graph_size *g
         sk_problem_shape s = shape_of(m, g, o);
         by->predict(&p, &s);
         load.stages = sk_predict_ceil(p.stages);
+        load.net_stages = p.net_stages > 0         ? sk_predict_ceil(p.net_stages)
+                          : p.messages[SK_NET] > 0 ? load.stages
+                                                   : 0;
         for (int l = 0; l < SK_NLEVELS; l++) {
             load.messages[l] = sk_predict_ceil(p.messages[l]);
             load.allgather_blocks[l] = sk_predict_ceil(p.allgather_blocks[l]);

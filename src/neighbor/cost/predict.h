@@ -26,7 +26,8 @@ bool sk_predict(sk_method_id method, const sk_machine *m, const sk_graph_size *g
 /* ---- for the predictors of the methods ---- */
 
 typedef struct sk_prediction { /* an sk_load before it is rounded up */
-    double stages, messages[SK_NLEVELS], allgather_blocks[SK_NLEVELS], alltoall_blocks[SK_NLEVELS];
+    double stages, net_stages; /* the latter 0: all of them, if there are messages between nodes */
+    double messages[SK_NLEVELS], allgather_blocks[SK_NLEVELS], alltoall_blocks[SK_NLEVELS];
 } sk_prediction;
 
 typedef struct sk_problem_shape {

@@ -142,6 +142,7 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
     sk_prediction_add_both(d, SK_SOCKET, local_ranks * sk_predict_any_of(met, s->all), handed,
                            handed);
     d->stages = steps + 1;
+    d->net_stages = far;
 }
 
 const sk_method sk_method_halving = {

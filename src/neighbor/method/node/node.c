@@ -120,6 +120,7 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
                           sk_predict_any_of(s->on_node * s->least_on_node, far),
                       pairs * s->on_node * wanted, pairs * s->on_node * s->on_node * far);
     d->stages = others > 0 ? (local_ranks > 0 ? 3 : 2) : 1;
+    d->net_stages = 1;
 }
 
 const sk_method sk_method_node = {

@@ -93,7 +93,8 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
         sk_prediction_add_both(d, (sk_level)l, straight + messages, straight + passed * part,
                                straight + passed * part);
     }
-    d->stages = parts_of((int)s->nodes) + (s->on_node > 1);
+    d->net_stages = parts_of((int)s->nodes);
+    d->stages = d->net_stages + (s->on_node > 1);
 }
 
 const sk_method sk_method_spread = {
