@@ -22,9 +22,9 @@ typedef struct sim_options {
     bool setup, messages;
 } sim_options;
 
-typedef struct
-    sim_result { /* of a method: its price by the library, and its simulated time, of each size */
-    double price[MOST], us[MOST];
+typedef struct sim_result {       /* of a method and each size */
+    double price[MOST], us[MOST]; /* its price by the library; its simulated time */
+    bool made[MOST];              /* the library would make its pattern */
 } sim_result;
 
 static const struct argp_option options[] = {
@@ -119,18 +119,37 @@ static void row(const sim_options *o, const char *series, int i, const sim_resul
     fflush(stdout);
 }
 
-/* What the library would choose by its prices, and what is best. */
+/* As sk_select_choose does. */
+static int chosen(const sim_options *o, const sim_result *r, int i)
+{
+    int cheapest = 0;
+    for (int k = 1; k < o->nmethods; k++) {
+        double limit = r[cheapest].price[i] * (cheapest == 0 ? SK_WORTHWHILE : 1);
+        cheapest = r[k].made[i] && r[k].price[i] < limit ? k : cheapest;
+    }
+    return cheapest;
+}
+
+/* What the library would choose, and what is best. The first method is `direct`. */
 static void choose(const sim_options *o, const sim_result *r)
 {
     for (int i = 0; i < o->nbytes; i++) {
-        int cheapest = 0, best = 0;
-        for (int k = 1; k < o->nmethods; k++) {
-            cheapest = r[k].price[i] < r[cheapest].price[i] ? k : cheapest;
+        int cheapest = chosen(o, r, i), best = 0;
+        for (int k = 1; k < o->nmethods; k++)
             best = r[k].us[i] < r[best].us[i] ? k : best;
-        }
         row(o, "skein", i, &r[cheapest], 0, o->method[cheapest]);
         row(o, "best", i, &r[best], 0, o->method[best]);
     }
+}
+
+/* What the library would measure in MPI_Init. */
+static sk_network network_of(const sk_prices *p)
+{
+    enum { PS = 1000 }; /* of a ns */
+    const sk_level_prices *net = &p->level[SK_AT_NET];
+    return (sk_network){.latency = (int64_t)(PS * (net->send + net->latency + net->recv)),
+                        .message = (int64_t)(PS * (net->send + net->recv) / 2),
+                        .byte = (int64_t)(PS * p->port_byte)};
 }
 
 /* "common:4" is the method `common` with groups of 4 friends. */
@@ -150,6 +169,8 @@ static int simulate(const sim_options *o, const sk_sim *s, const char *word, sim
     sk_model model;
     char err[256];
     st = sk_model_parse(NULL, &model, err, sizeof err);
+    sk_network network = network_of(s->prices);
+    sk_model_measured(&model, &network);
     for (int i = 0; i < o->nbytes && st == SK_OK; i++) {
         sk_priced t;
         st = sk_sim_call(s, &m, o->bytes[i], &t);
@@ -157,6 +178,7 @@ static int simulate(const sim_options *o, const sk_sim *s, const char *word, sim
             break;
         out->us[i] = t.ns / 1000;
         out->price[i] = 1e6 * sk_price(&model, s->machine, &m.load, false, o->bytes[i]);
+        out->made[i] = sk_predict_pays(id, &model, s->machine, &s->size, &opts, false, o->bytes[i]);
         row(o, word, i, out, m.off_node, "");
     }
     sk_sim_method_free(s, &m);

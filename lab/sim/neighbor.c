@@ -9,6 +9,26 @@
 #include "lab/neighbor/check.h"
 #include "shm/shm.h"
 
+/* Edges by level, and on how many nodes. */
+static sk_status measure(sk_sim *s)
+{
+    int n = s->machine->nranks;
+    sk_reach *reach = calloc((size_t)n, sizeof *reach);
+    if (!reach)
+        return SK_NOMEM;
+    for (int r = 0; r < n; r++) {
+        const sk_graph *g = s->graphs[r];
+        reach[r] = sk_reach_of(g->targets, g->ntargets, s->machine, r);
+        for (int i = 0; i < g->ntargets; i++)
+            s->size.intra[sk_machine_level(s->machine, r, g->targets[i])]++;
+        s->size.edges += g->ntargets;
+    }
+    s->size.most = s->most;
+    sk_reach_sum(reach, s->machine, &s->size);
+    free(reach);
+    return SK_OK;
+}
+
 static sk_status make_graphs(sk_sim *s, const sk_spec *spec)
 {
     int n = s->machine->nranks;
@@ -23,7 +43,7 @@ static sk_status make_graphs(sk_sim *s, const sk_spec *spec)
         s->idle[r] = more == 0;
         s->most = more > s->most ? more : s->most;
     }
-    return st;
+    return st == SK_OK ? measure(s) : st;
 }
 
 sk_status sk_sim_new(const char *graph, const sk_machine *m, const sk_prices *p, sk_sim *out,
@@ -69,7 +89,7 @@ sk_status sk_sim_method_new(const sk_sim *s, sk_method_id id, const sk_pattern_o
     for (int r = 0; r < n && st == SK_OK; r++) {
         const sk_pattern_view *v = sk_pattern_view_get(m.patterns[r]);
         sk_load load = sk_load_of(m.patterns[r], s->machine);
-        sk_load_max(&m.load, &load);
+        sk_load_join(&m.load, &load);
         for (size_t i = 0; i < v->nbundles; i++)
             m.off_node +=
                 v->bundles[i].out && s->machine->node[v->bundles[i].peer] != s->machine->node[r];

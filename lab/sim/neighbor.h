@@ -3,7 +3,7 @@
 #ifndef SK_LAB_SIM_NEIGHBOR_H
 #define SK_LAB_SIM_NEIGHBOR_H
 
-#include "neighbor/method.h"
+#include "neighbor/cost/predict.h"
 #include "neighbor/neighborhood.h"
 #include "price/walk.h"
 
@@ -14,6 +14,7 @@ typedef struct sk_sim {
     sk_graph **graphs; /* by rank */
     bool *idle;
     int most; /* neighbours of the busiest rank, one way */
+    sk_graph_size size;
     sk_coll coll;
     int64_t slot_bytes;
 } sk_sim;

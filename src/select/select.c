@@ -258,7 +258,7 @@ static void choose_any(const sk_select *s, const sk_call *c, choice_reason *r, s
              r->refused[0] ? ": " : "", r->refused);
 }
 
-/* Neighbourhood collectives: the cheapest of the patterns that were made. */
+/* Neighbourhood collectives: the cheapest of the patterns that were made, if it is worthwhile. */
 static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
     bool distinct = c->coll != SK_NEIGHBOR_ALLGATHER && c->coll != SK_NEIGHBOR_ALLGATHERV;
@@ -274,7 +274,8 @@ static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason 
                                       &sk_neighborhood_of(c)->load[i], distinct, sk_call_bytes(c));
         if (i == SK_METHOD_DIRECT)
             direct = price;
-        if (!out->algo || price < best) {
+        bool instead = out->algo && best == direct; /* of direct, which comes first */
+        if (!out->algo || price < (instead ? SK_WORTHWHILE * best : best)) {
             out->algo = a;
             best = price;
         }

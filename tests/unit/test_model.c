@@ -95,30 +95,73 @@ static void a_wrong_text_is_explained(void **state)
 }
 
 static const sk_load some = {.stages = 3,
-                             .net_stages = 2,
+                             .net_stages = 1,
+                             .intra_stages = 2,
                              .messages = {5, 4, 2},
                              .allgather_blocks = {50, 40, 20},
-                             .alltoall_blocks = {500, 400, 200}};
+                             .alltoall_blocks = {500, 400, 200},
+                             .allgather_copies = 70,
+                             .alltoall_copies = 900};
 
+/* Two messages each way, 6 us each: 1 us of software at each end, 4 us under way. The ports take 1 us per byte, and
+ * 128 for any message. */
 static void ranks_of_a_node_share_its_port(void **state)
 {
     (void)state;
-    sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB");
-    sk_machine *on = machine("node:2 core:4", 7); /* at most 4 on a node, each with a core */
-    /* Three stages, one of them on the node; the software of a message is a part of its alpha, or a flag on the node; what is combined is
-     * also copied; a message is 128 bytes for the port, and more. */
-    const double messages = 2 * 100 + 1 + (5 + 40) / 8.0 + 200 / 6.0, port = 4 * 2 * 128;
-    near_to(sk_price(&m, on, &some, false, 8),
-            (messages + port + 8 * (50 + 40 + 4 * 20) + 8 * (50 + 40 + 20)) * 1e-6);
-    near_to(sk_price(&m, on, &some, true, 8),
-            (messages + port + 8 * (500 + 400 + 4 * 200) + 8 * (500 + 400 + 200)) * 1e-6);
-    /* Long blocks are not packed. */
-    near_to(sk_price(&m, on, &some, false, 8192),
-            (messages + port + 8192 * (50 + 40 + 4 * 20)) * 1e-6);
-    sk_load straight = some;
-    straight.stages = straight.net_stages = 1;
-    near_to(sk_price(&m, on, &straight, false, 8),
-            (100 + (5 + 40) / 3.0 + 200 / 6.0 + port + 8 * (50 + 40 + 4 * 20)) * 1e-6);
+    sk_model m = model("socket:1us,1MB node:10us,1MB net:6us,1MB");
+    sk_machine *on = machine("node:2 core:4", 7);
+    sk_load load = {.stages = 1,
+                    .net_stages = 1,
+                    .messages = {0, 0, 4},
+                    .allgather_blocks = {0, 0, 4},
+                    .alltoall_blocks = {0, 0, 4},
+                    .most_messages = 4,
+                    .all = {.messages = 14, .allgather_blocks = 14, .alltoall_blocks = 14}};
+    near_to(sk_price(&m, on, &load, false, 8), (4 + 7 * (8 + 128)) * 1e-6);
+    near_to(sk_price(&m, on, &load, true, 8), (4 + 7 * (8 + 128)) * 1e-6);
+    /* One rank sends: it has the port for itself. */
+    load.all = (sk_volume){.messages = 2, .allgather_blocks = 2};
+    near_to(sk_price(&m, on, &load, false, 8), (4 + 2 * (8 + 128)) * 1e-6);
+    /* Long messages ask first, and pass two ports one after the other. */
+    near_to(sk_price(&m, on, &load, false, 1 << 20), (3 * 4 + 3 * 1048576.0 + 2 * 128) * 1e-6);
+    sk_machine_free(on);
+}
+
+/* The first arrivals are handled while the last ones are under way: half of the work hides the way. */
+static void a_core_works_while_messages_are_under_way(void **state)
+{
+    (void)state;
+    sk_model m = model("net:6us,1000GB");
+    sk_machine *on = machine("node:2 core:4", 8);
+    sk_load load = {
+        .stages = 1, .net_stages = 1, .messages = {0, 0, 4}, .allgather_blocks = {0, 0, 4}};
+    near_to(sk_price(&m, on, &load, false, 0), (4 + 4 - 4 / 2) * 1e-6);
+    load.messages[SK_NET] = load.allgather_blocks[SK_NET] = 40;
+    near_to(sk_price(&m, on, &load, false, 0), 40 * 1e-6);
+    sk_machine_free(on);
+}
+
+/* Inside the node: 2 us of flags, and copies that take 4. In a stage of its own, or while messages that take 100
+ * us are under way. */
+static void work_in_stages_with_messages_is_hidden(void **state)
+{
+    (void)state;
+    sk_model m = model("socket:12us,1MB node:2us,1MB net:150us,1000GB");
+    sk_machine *on = machine("node:2 core:4", 8);
+    sk_load load = {.stages = 2,
+                    .net_stages = 1,
+                    .intra_stages = 1,
+                    .messages = {2, 0, 0},
+                    .allgather_blocks = {4, 0, 0},
+                    .allgather_copies = 4};
+    const double work = 2 + 4 * 12 / 40.0 + 4;
+    near_to(sk_price(&m, on, &load, false, 1), (100 + work + 1) * 1e-6);
+    load.stages = 1; /* direct messages: 4 us of software each, and two copies */
+    near_to(sk_price(&m, on, &load, false, 1), (100 + (4 * 4 + 4) / 2.0) * 1e-6);
+    load.stages = 2;
+    load.net_stages = 2; /* one of two stages inside the node waits for the network too */
+    load.intra_stages = 2;
+    near_to(sk_price(&m, on, &load, false, 1), (200 + work / 2) * 1e-6);
     sk_machine_free(on);
 }
 
@@ -158,12 +201,16 @@ static void ranks_that_share_cores_pay_for_stages(void **state)
 {
     (void)state;
     sk_model m = model("socket:1us,1MB node:10us,1MB net:100us,1MB stage:1000us");
-    const sk_load in = {.stages = 3, .messages = {5, 4, 0}, .allgather_blocks = {50, 40, 0}};
+    const sk_load in = {.stages = 3,
+                        .intra_stages = 3,
+                        .messages = {5, 4, 0},
+                        .allgather_blocks = {50, 40, 0},
+                        .allgather_copies = 90};
     sk_machine *on = node_of(6, 4), *own = node_of(6, 6), *unknown = node_of(6, 0);
-    const double each = (5 + 40) / 8.0 + 2 * 2 * 90;
-    near_to(sk_price(&m, on, &in, false, 2), (3 + 1.5 * (each + 3 * 1000)) * 1e-6);
-    near_to(sk_price(&m, own, &in, false, 2), (3 + each) * 1e-6);
-    near_to(sk_price(&m, unknown, &in, false, 2), (3 + each) * 1e-6);
+    const double each = 9 * 5 / 12.0 + 90 * (1 / 40.0 + 2); /* flags, of 5 us on average; copies */
+    near_to(sk_price(&m, on, &in, false, 2), (15 + 1.5 * (each + 3 * 1000)) * 1e-6);
+    near_to(sk_price(&m, own, &in, false, 2), (15 + each) * 1e-6);
+    near_to(sk_price(&m, unknown, &in, false, 2), (15 + each) * 1e-6);
     sk_machine_free(on);
     sk_machine_free(own);
     sk_machine_free(unknown);
@@ -191,6 +238,8 @@ static void more_of_anything_never_costs_less(void **state)
             assert_true(sk_price(&m, on, &load, false, 100) > base);
             load = some;
             load.allgather_blocks[l]++;
+            load.allgather_copies += l != SK_NET;
+            load.alltoall_copies += l != SK_NET;
             assert_true(sk_price(&m, on, &load, false, 100) > base);
             load.alltoall_blocks[l]++;
             assert_true(sk_price(&m, on, &load, true, 100) > sk_price(&m, on, &some, true, 100));
@@ -199,16 +248,23 @@ static void more_of_anything_never_costs_less(void **state)
     }
 }
 
-/* 16 ranks copy 4 MB each: memory is as fast as 8 cores. */
+/* Ranks copy 2 MB each: memory is as fast as 8 cores. Software: 4/3 us; a stage in the node: 0.3 us. */
 static void cores_share_memory(void **state)
 {
     (void)state;
     sk_model m = model("socket:1us,1MB");
     sk_machine *few = node_of(8, 8), *many = node_of(16, 16);
-    const sk_load in = {.stages = 1, .messages = {3, 0, 0}, .allgather_blocks = {4, 0, 0}};
-    near_to(sk_price(&m, few, &in, false, 1 << 20), (2 + 4 * 1048576.0) * 1e-6);
-    near_to(sk_price(&m, many, &in, false, 1 << 20), (2 + 2 * 4 * 1048576.0) * 1e-6);
-    near_to(sk_price(&m, many, &in, false, 1 << 18), (2 + 4 * 262144.0) * 1e-6);
+    sk_load in = {.stages = 1,
+                  .intra_stages = 1,
+                  .messages = {4, 0, 0},
+                  .allgather_blocks = {4, 0, 0},
+                  .allgather_copies = 2,
+                  .all.allgather_copies = 16};
+    const double more = 4 / 3.0 + 0.3;
+    near_to(sk_price(&m, few, &in, false, 1 << 20), (2 * 1048576.0 + more) * 1e-6);
+    in.all.allgather_copies = 32;
+    near_to(sk_price(&m, many, &in, false, 1 << 20), 4 * 1048576.0 * 1e-6);
+    near_to(sk_price(&m, many, &in, false, 1 << 18), (2 * 262144.0 + more) * 1e-6);
     sk_machine_free(few);
     sk_machine_free(many);
 }
@@ -231,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_wrong_text_is_explained),
         cmocka_unit_test(what_is_measured_replaces_the_default),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
+        cmocka_unit_test(a_core_works_while_messages_are_under_way),
+        cmocka_unit_test(work_in_stages_with_messages_is_hidden),
         cmocka_unit_test(ranks_that_share_cores_pay_for_stages),
         cmocka_unit_test(more_of_anything_never_costs_less),
         cmocka_unit_test(cores_share_memory),

@@ -96,7 +96,7 @@ static sk_sched *build_pattern(one *o, const char *name)
     assert_int_equal(sk_pattern_freeze(o->pattern), SK_OK);
     o->neighborhood.pattern[by] = o->pattern;
     sk_load mine = sk_load_of(o->pattern, o->machine);
-    sk_load_max(&o->neighborhood.load[by], &mine);
+    sk_load_join(&o->neighborhood.load[by], &mine);
     return build(o, name);
 }
 

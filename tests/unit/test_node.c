@@ -192,7 +192,7 @@ static void sources_have_few_places_in_a_slot(void **state)
         assert_int_equal(sk_patterns_by_plan(id, g, m, &opts, p), SK_OK);
         for (int r = 0; r < N; r++) {
             sk_load load = sk_load_of(p[r], m);
-            sk_load_max(&most, &load);
+            sk_load_join(&most, &load);
         }
         assert_int_equal(most.slot_places, i ? N : 8);
         sk_patterns_free(p, N);

@@ -263,7 +263,17 @@ static void the_load_counts_messages_blocks_and_parcels_by_level(void **state)
     assert_memory_equal(l.messages, messages, sizeof messages);
     assert_memory_equal(l.allgather_blocks, allgather, sizeof allgather);
     assert_memory_equal(l.alltoall_blocks, alltoall, sizeof alltoall);
-    sk_load_max(&more, &l);
+    assert_int_equal(l.net_stages, 1);
+    assert_int_equal(l.intra_stages, 1);
+    assert_int_equal(l.most_messages, 3);
+    assert_int_equal(l.allgather_copies, 3); /* one into shared memory, two out of it */
+    assert_int_equal(l.alltoall_copies, 4);
+    assert_int_equal(l.all.messages, 1);
+    assert_int_equal(l.all.allgather_blocks, 2);
+    assert_int_equal(l.all.alltoall_blocks, 3);
+    sk_load_join(&more, &l);
+    sk_load_join(&more, &l);
+    assert_int_equal(more.all.alltoall_blocks, 6);
     assert_int_equal(more.stages, 3);
     assert_int_equal(more.messages[SK_NODE], 5);
     assert_int_equal(more.messages[SK_NET], 1);

@@ -156,7 +156,7 @@ static bool make_patterns(neighborhoods *h)
              method->plan(whole, h->machine, &opts, ranks, h->p, h->pattern[m]) == SK_OK;
         for (int r = 0; r < h->p && ok; r++) {
             sk_load load = sk_load_of(h->pattern[m][r], h->machine);
-            sk_load_max(&h->load[m], &load);
+            sk_load_join(&h->load[m], &load);
         }
     }
     sk_global_graph_free(whole);

@@ -85,7 +85,9 @@ static const struct argp_option options[] = {
     {"collective", COLLECTIVE, "NAME", 0,
      "allgather (default) or alltoall, also in their v and w forms", 0},
     {"model", MODEL, "TEXT", 0,
-     "cost of messages, such as \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us\"", 0},
+     "cost of messages, such as \"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us "
+     "stage:40us\"",
+     0},
     {"theta", THETA, "N", 0, "common neighbours that make two ranks friends (default: 4)", 0},
     {"friends", FRIENDS, "K", 0, "ranks in a group of friends (default: 2)", 0},
     {"cumulative", CUMULATIVE, NULL, 0, "combine onloaded neighbours again", 0},
@@ -214,9 +216,11 @@ static sk_status count_edges(neighbor_problem *x)
     const sk_global_graph *g = x->graph;
     int p = sk_global_graph_nranks(g);
     int *targets = malloc((size_t)p * sizeof *targets);
+    sk_reach *reach = malloc((size_t)p * sizeof *reach);
     x->idle = calloc((size_t)p, sizeof *x->idle);
-    if (!targets || !x->idle) {
+    if (!targets || !reach || !x->idle) {
         free(targets);
+        free(reach);
         return SK_NOMEM;
     }
     x->size = (sk_graph_size){.edges = sk_global_graph_edges(g)};
@@ -229,9 +233,12 @@ static sk_status count_edges(neighbor_problem *x)
         sk_global_graph_targets(g, r, targets);
         for (int i = 0; i < out; i++)
             x->size.intra[sk_machine_level(x->machine, r, targets[i])]++;
+        reach[r] = sk_reach_of(targets, out, x->machine, r);
     }
+    sk_reach_sum(reach, x->machine, &x->size);
     x->opts.idle = x->idle;
     free(targets);
+    free(reach);
     return SK_OK;
 }
 
@@ -326,7 +333,7 @@ static sk_status count_method(const neighbor_problem *x, sk_method_id id, method
         sent_counts sent = sent_by(patterns[r], x->machine, x->distinct);
         sk_load load = sk_load_of(patterns[r], x->machine);
         add_rank(&t, &sent);
-        sk_load_max(&t.load, &load);
+        sk_load_join(&t.load, &load);
         if (r == x->rank)
             t.shown = patterns[r];
         else

@@ -19,13 +19,22 @@
 #include "mpi/transport/mpi_channel.h"
 #include "mpi/transport/own_coll.h"
 #include "neighbor/gather.h"
+#include "neighbor/tuning.h"
 
-typedef enum sk_setup_stage { AT_GRAPH, AT_SIZES, AT_NEGOTIATE, AT_LOADS, AT_END } sk_setup_stage;
+typedef enum sk_setup_stage {
+    AT_GRAPH,
+    AT_SIZES,
+    AT_NEGOTIATE,
+    AT_LOADS,
+    AT_VOLUMES,
+    AT_END
+} sk_setup_stage;
 
 /* What a rank says about its neighbours. */
 typedef struct sk_graph_note {
     int32_t targets, sources;
     int32_t traits;
+    sk_reach reach;
 } sk_graph_note;
 
 /* Bits of sk_graph_note.traits: see sk_topo. Above them the most edges from this rank to another. */
@@ -49,6 +58,7 @@ typedef struct sk_setup {
     sk_negotiator *negotiator;
     sk_mpi_channel channel;
     sk_load loads[SK_NMETHODS];
+    sk_volume volumes[SK_NMETHODS];
 } sk_setup;
 
 static void free_setup(sk_setup *s)
@@ -83,10 +93,12 @@ static void go(sk_setup *s, sk_setup_stage at)
 
 /* ---- who sits where, and the degrees of the graph ---- */
 
-static sk_graph_note my_graph_note(const sk_topo *t)
+static sk_graph_note my_graph_note(const sk_topo *t, const sk_comm *c)
 {
     const sk_graph *g = t->graph;
     sk_graph_note note = {.targets = g->ntargets, .sources = g->nsources};
+    if (c->machine)
+        note.reach = sk_reach_of(g->targets, g->ntargets, c->machine, c->rank);
     if (g->nin + g->nout == 0)
         note.traits |= TRAIT_IDLE;
     if (g->nin_sorted > g->nsources || g->nout_sorted > g->ntargets)
@@ -101,15 +113,18 @@ static sk_status send_graph(sk_setup *s, const sk_topo *t, const sk_comm *c)
     s->graph = calloc((size_t)c->nranks, sizeof *s->graph);
     if (!s->graph)
         return SK_NOMEM;
-    s->graph[c->rank] = my_graph_note(t);
+    s->graph[c->rank] = my_graph_note(t, c);
     return set_sent(s, sk_own_allgather(&s->coll, c, tag_at(s, c, 0), s->graph, sizeof *s->graph));
 }
 
 static sk_status read_graph(const sk_setup *s, sk_topo *t, const sk_comm *c)
 {
+    sk_reach *reach = malloc((size_t)c->nranks * sizeof *reach);
     t->idle = malloc((size_t)c->nranks * sizeof *t->idle);
-    if (!t->idle || !c->machine)
+    if (!t->idle || !reach || !c->machine) {
+        free(reach);
         return SK_NOMEM;
+    }
     for (int i = 0; i < c->nranks; i++) {
         const sk_graph_note *note = &s->graph[i];
         t->idle[i] = note->traits & TRAIT_IDLE;
@@ -121,7 +136,10 @@ static sk_status read_graph(const sk_setup *s, sk_topo *t, const sk_comm *c)
         t->size.edges += note->targets;
         int64_t most = note->targets > note->sources ? note->targets : note->sources;
         t->size.most = most > t->size.most ? most : t->size.most;
+        reach[i] = note->reach;
     }
+    sk_reach_sum(reach, c->machine, &t->size);
+    free(reach);
     t->no_async_progress = !sk_proc.world->progress_everywhere;
     t->machine = c->machine;
     t->neighborhood.machine = t->machine;
@@ -146,20 +164,13 @@ static sk_status send_sizes(sk_setup *s, sk_topo *t, const sk_comm *c)
     return set_sent(s, sk_own_allreduce(&s->coll, c, tag_at(s, c, 1), s->words, NWORDS, SK_OP_SUM));
 }
 
-/* A pattern is made if it promises at most this part of the direct price: the promise is a
- * prediction, and the negotiation is not free. */
-static const double worthwhile = 0.9;
 enum { ASSUMED_BYTES = 256 }; /* of a block, when patterns are made before any call */
 
 static bool pays(const sk_topo *t, int method, const sk_pattern_opts *o, bool distinct,
                  int64_t bytes)
 {
-    const sk_model *model = sk_select_model(sk_proc.select);
-    sk_load direct, load;
-    return sk_predict(SK_METHOD_DIRECT, t->machine, &t->size, o, &direct) &&
-           sk_predict((sk_method_id)method, t->machine, &t->size, o, &load) &&
-           sk_price(model, t->machine, &load, distinct, bytes) <
-               worthwhile * sk_price(model, t->machine, &direct, distinct, bytes);
+    return sk_predict_pays((sk_method_id)method, sk_select_model(sk_proc.select), t->machine,
+                           &t->size, o, distinct, bytes);
 }
 
 /* Methods that a setting forces on some collective. */
@@ -238,7 +249,8 @@ static unsigned decide(sk_setup *s, sk_topo *t, const sk_comm *c)
         for (int i = 0; i < SK_NMETHODS; i++) {
             if (i == SK_METHOD_DIRECT)
                 continue;
-            if (pays(t, i, &s->opts, family == 1, 1))
+            if (pays(t, i, &s->opts, family == 1, 1) ||
+                pays(t, i, &s->opts, family == 1, SK_NEIGHBOR_SPLIT))
                 ever |= 1u << i;
             if ((t->assumed && pays(t, i, &s->opts, family == 1, ASSUMED_BYTES)) ||
                 (bytes >= 0 && pays(t, i, &s->opts, family == 1, bytes)))
@@ -323,9 +335,18 @@ static sk_status send_loads(sk_setup *s, const sk_topo *t, const sk_comm *c)
 {
     for (int i = 0; i < SK_NMETHODS; i++)
         s->loads[i] = t->pattern[i] ? sk_load_of(t->pattern[i], t->machine) : (sk_load){0};
+    for (int i = 0; i < SK_NMETHODS; i++)
+        s->volumes[i] = s->loads[i].all;
     enum { WORDS = sizeof(sk_load) / sizeof(int64_t) };
     return set_sent(s, sk_own_allreduce(&s->coll, c, tag_at(s, c, 2), (int64_t *)s->loads,
                                         SK_NMETHODS * WORDS, SK_OP_MAX));
+}
+
+static sk_status send_volumes(sk_setup *s, const sk_comm *c)
+{
+    enum { WORDS = sizeof(sk_volume) / sizeof(int64_t) };
+    return set_sent(s, sk_own_allreduce(&s->coll, c, tag_at(s, c, 3), (int64_t *)s->volumes,
+                                        SK_NMETHODS * WORDS, SK_OP_SUM));
 }
 
 static int64_t sent(const sk_load *l)
@@ -363,6 +384,8 @@ static void finish(sk_setup *s, sk_topo *t)
 {
     memcpy(t->neighborhood.load, s->loads, sizeof t->neighborhood.load);
     for (int i = 0; i < SK_NMETHODS; i++)
+        t->neighborhood.load[i].all = s->volumes[i];
+    for (int i = 0; i < SK_NMETHODS; i++)
         t->neighborhood.pattern[i] = t->pattern[i];
     t->neighborhood.version++;
     if (s->make)
@@ -398,6 +421,12 @@ static sk_status step(sk_setup *s, sk_topo *t, sk_comm *c)
         return st;
     case AT_LOADS:
         st = s->sent ? SK_OK : send_loads(s, t, c);
+        if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
+            return st;
+        go(s, AT_VOLUMES);
+        return SK_OK;
+    case AT_VOLUMES:
+        st = s->sent ? SK_OK : send_volumes(s, c);
         if (st != SK_OK || (st = sk_own_coll_poll(&s->coll, s->block)) != SK_OK)
             return st;
         finish(s, t);

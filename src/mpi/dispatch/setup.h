@@ -5,7 +5,7 @@
 #include "mpi/state/topo.h"
 
 enum {
-    SK_SETUP_OWN_TAGS = 3,                              /* of its own collectives */
+    SK_SETUP_OWN_TAGS = 4,                              /* of its own collectives */
     SK_SETUP_TAGS = SK_SETUP_OWN_TAGS + 2 * SK_NMETHODS /* consecutive tags that a set-up uses */
 };
 

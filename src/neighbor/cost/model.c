@@ -1,23 +1,22 @@
 /* model.c: the load of a pattern, its price in seconds, and models from text.
  *
  * The distance-halving paper (equations 4 to 8) counts the messages of a rank, times alpha and beta,
- * times the SL ranks of a node, since these share one port, and all that twice, for sends and receives.
- * A load counts both, so the factor 2 is inside. A load counts by level of the machine, so each level
- * has its own alpha and beta. Contention:
+ * times the SL ranks of a node, since these share one port. Here each resource has its own time:
  *
- * - Off node, the R ranks of the fullest node share its port: factor R, as in the paper, but for bytes only.
- *   The alpha of a message is the time of a core, and R cores send at the same time; a port serves a hundred
- *   million messages per second.
- * - In a node, messages are copies by the cores. R ranks on R cores copy at the same time; on fewer
- *   cores they share them: factor R / cores. Where the number of cores is not known, each rank is
- *   assumed to have one, which is how MPI programs are run.
- * - The cores of a node share its memory, unless what they copy stays in caches.
- * - Combined blocks are copied into a message and out of it again, by the core of the rank, unless they are so
- *   long that they are not packed (tuning.h).
- * - A stage ends when its messages have arrived; that time is in their alphas. But when ranks share
- *   cores, each has to be scheduled in each stage: stage * R / cores. A context switch takes a few us,
- *   but a rank is woken several times before all that it waits for has arrived: 16 to 41 us were
- *   measured for the second stage of patterns with 8 to 22 messages.
+ * - The way through the network, once for each stage with messages between nodes.
+ * - The core of the busiest rank: the software of its messages, flags and copies on the node, and what is packed
+ *   into messages and out of them. R ranks on fewer cores share them: factor R / cores. Where the number of
+ *   cores is not known, each rank is assumed to have one, which is how MPI programs are run.
+ * - The port of a node, which sends and receives at the same time. It serves what the ranks of a node send
+ *   together: the mean of all nodes, or what the busiest rank sends alone if that is more. A rank that carries for
+ *   all others has the port for itself.
+ * - The memory of a node, which its cores share, unless what they copy stays in caches.
+ *
+ * In a stage they work at the same time. What a rank does inside its node in stages of their own comes on top
+ * of the port's time; what it does while it also waits for the network does not.
+ * When ranks share cores, each has to be scheduled in each stage: stage * R / cores. A context switch takes a few us,
+ * but a rank is woken several times before all that it waits for has arrived: 16 to 41 us were
+ * measured for the second stage of patterns with 8 to 22 messages.
  *
  * Only + * / in one order, so that all ranks compute the same price. */
 #include "neighbor/cost/model.h"
@@ -73,43 +72,212 @@ static int64_t slot_places(const sk_pattern_view *v, const sk_machine *m)
     return apart ? places : v->nranks;
 }
 
+/* Blocks of a bundle for allgather: those of one source are one. */
+static int64_t count_sources(const sk_pattern_view *v, const sk_bundle *h)
+{
+    int64_t n = 0;
+    for (uint32_t k = h->first; k < h->first + h->n; k++)
+        n += k == h->first || v->blocks[k].src != v->blocks[k - 1].src;
+    return n;
+}
+
+static int64_t larger_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void count_bundle(const sk_pattern_view *v, const sk_machine *m, const sk_bundle *h,
+                         sk_load *load)
+{
+    sk_level level = sk_machine_level(m, v->rank, h->peer);
+    int64_t sources = count_sources(v, h);
+    load->messages[level]++;
+    load->most_messages++;
+    load->allgather_blocks[level] += sources;
+    load->alltoall_blocks[level] += h->n;
+    if (level == SK_NET) {
+        load->all.messages += h->out;
+        load->all.allgather_blocks += h->out ? sources : 0;
+        load->all.alltoall_blocks += h->out ? h->n : 0;
+        return;
+    }
+    load->allgather_copies += h->out ? 0 : sources;
+    load->alltoall_copies += h->n;
+    load->max_intra_allgather_blocks = larger_of(sources, load->max_intra_allgather_blocks);
+    load->max_intra_alltoall_blocks = larger_of(h->n, load->max_intra_alltoall_blocks);
+}
+
+/* Stages by what is sent in them, and the sources that each puts into shared memory, once for all its readers. */
+static void count_stages(const sk_pattern_view *v, const sk_machine *m, sk_load *load)
+{
+    int *seen = calloc((size_t)v->nranks, sizeof *seen); /* by source: the last stage + 1 */
+    for (size_t i = 0; i < v->nbundles;) {
+        bool net = false, intra = false;
+        int stage = v->bundles[i].stage;
+        for (; i < v->nbundles && v->bundles[i].stage == stage; i++) {
+            const sk_bundle *h = &v->bundles[i];
+            bool far = m->node[h->peer] != m->node[v->rank];
+            net |= far;
+            intra |= !far;
+            for (uint32_t k = h->first; k < h->first + h->n && seen && h->out && !far; k++) {
+                load->allgather_copies += seen[v->blocks[k].src] != stage + 1;
+                seen[v->blocks[k].src] = stage + 1;
+            }
+        }
+        load->net_stages += net;
+        load->intra_stages += intra;
+    }
+    free(seen);
+}
+
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m)
 {
     const sk_pattern_view *v = sk_pattern_view_get(p);
     sk_load load = {.stages = v->nstages, .slot_places = slot_places(v, m)};
-    int net_stage = -1; /* the last one; bundles are in the order of stages */
-    for (size_t i = 0; i < v->nbundles; i++) {
-        const sk_bundle *h = &v->bundles[i];
-        const sk_block *block = &v->blocks[h->first];
-        sk_level level = sk_machine_level(m, v->rank, h->peer);
-        load.messages[level]++;
-        int64_t blocks = 0;
-        for (uint32_t k = 0; k < h->n; k++)
-            blocks += k == 0 || block[k].src != block[k - 1].src;
-        load.allgather_blocks[level] += blocks;
-        load.alltoall_blocks[level] += h->n;
-        if (level == SK_NET) {
-            load.net_stages += h->stage != net_stage;
-            net_stage = h->stage;
-            continue;
-        }
-        load.max_intra_allgather_blocks =
-            blocks > load.max_intra_allgather_blocks ? blocks : load.max_intra_allgather_blocks;
-        load.max_intra_alltoall_blocks =
-            h->n > load.max_intra_alltoall_blocks ? h->n : load.max_intra_alltoall_blocks;
-    }
+    for (size_t i = 0; i < v->nbundles; i++)
+        count_bundle(v, m, &v->bundles[i], &load);
+    count_stages(v, m, &load);
+    load.all.allgather_copies = load.allgather_copies;
+    load.all.alltoall_copies = load.alltoall_copies;
     return load;
 }
 
-void sk_load_max(sk_load *into, const sk_load *with)
+void sk_load_join(sk_load *into, const sk_load *with)
 {
-    int64_t *a = (int64_t *)into;
+    int64_t *a = (int64_t *)into, *all = (int64_t *)&into->all;
     const int64_t *b = (const int64_t *)with;
     for (size_t i = 0; i < sizeof *into / sizeof *a; i++)
-        a[i] = a[i] > b[i] ? a[i] : b[i];
+        a[i] = &a[i] < all ? larger_of(a[i], b[i]) : a[i] + b[i];
 }
 
 /* ---- price ---- */
+
+/* Shares of the customary prices (price/prices.def) in an alpha or a beta. */
+enum {
+    NODE_PART = 3,       /* the software of a message between ranks of a node, at each end */
+    FLAG_PART = 12,      /* half a flag in shared memory: the receiver looks at it */
+    STEP_PART = 40,      /* a copy, of however few bytes */
+    CACHE_PART = 2,      /* a byte within the caches of a core */
+    MEMORY_PART = 8,     /* a node's memory is as fast as so many cores */
+    GAP = 128,           /* bytes of a port's time that any message takes */
+    EAGER = 4 << 10,     /* a longer message on a node is copied once, not twice */
+    NET_EAGER = 8 << 10, /* a longer message between nodes waits for its receiver */
+    CACHE = 1 << 20,     /* what a rank copies stays in caches if it is not more */
+    SLOT = 512 << 10     /* what a slot of shared memory takes */
+};
+
+/* A call, and what follows from it for all resources. */
+typedef struct price_call {
+    const sk_model *m;
+    const sk_load *load;
+    const int64_t *blocks; /* by level */
+    double bytes, nodes;   /* of a block; of the machine */
+    double intra;          /* blocks from and to ranks of the node */
+    double copies, all_copies,
+        sent;           /* on the node: of a rank, of a node; and what passes a node's port */
+    double alpha, beta; /* of the levels inside a node, by their blocks */
+    bool direct, whole, shared; /* one stage; blocks are not packed; the node's memory is used */
+} price_call;
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static price_call call_of(const sk_model *m, const sk_machine *on, const sk_load *load,
+                          bool distinct, int64_t bytes)
+{
+    price_call c = {.m = m, .load = load, .bytes = (double)bytes, .nodes = on->nnodes};
+    c.blocks = distinct ? load->alltoall_blocks : load->allgather_blocks;
+    c.copies = (double)(distinct ? load->alltoall_copies : load->allgather_copies);
+    c.all_copies = (double)(distinct ? load->all.alltoall_copies : load->all.allgather_copies);
+    c.sent = (double)(distinct ? load->all.alltoall_blocks : load->all.allgather_blocks);
+    c.intra = (double)(c.blocks[SK_SOCKET] + c.blocks[SK_NODE]);
+    double far = c.intra > 0 ? (double)c.blocks[SK_NODE] / c.intra : 0;
+    c.alpha = m->alpha[SK_SOCKET] * (1 - far) + m->alpha[SK_NODE] * far;
+    c.beta = m->beta[SK_SOCKET] * (1 - far) + m->beta[SK_NODE] * far;
+    c.direct = load->stages == 1;
+    c.whole = c.direct || bytes >= SK_NEIGHBOR_SPLIT;
+    int64_t most = distinct ? load->max_intra_alltoall_blocks : load->max_intra_allgather_blocks;
+    double slot = c.bytes * (double)most * on->max_per_node;
+    if (!distinct && c.bytes * (double)load->slot_places < slot)
+        slot = c.bytes * (double)load->slot_places;
+    c.shared = !c.direct && slot <= SLOT;
+    return c;
+}
+
+/* Seconds of the busiest rank's core for messages between nodes. Those of all levels are not more than it has
+ * in all. */
+static double net_work(const price_call *c)
+{
+    const sk_model *m = c->m;
+    double blocks = (double)c->blocks[SK_NET], messages = (double)c->load->messages[SK_NET];
+    double step = m->alpha[SK_SOCKET] / STEP_PART, pack = m->beta[SK_SOCKET] / CACHE_PART;
+    if (c->whole)
+        return m->message * blocks;
+    return m->message * messages + blocks * (step + pack * c->bytes);
+}
+
+/* The same for what goes to ranks of its node: by flags and copies, or by messages. */
+static double intra_work(const price_call *c)
+{
+    double messages = (double)(c->load->messages[SK_SOCKET] + c->load->messages[SK_NODE]);
+    double step = c->m->alpha[SK_SOCKET] / STEP_PART;
+    if (c->shared)
+        return c->alpha / FLAG_PART * messages + c->copies * (step + c->beta * c->bytes);
+    double each = c->direct ? c->bytes : c->bytes * c->intra / larger(messages, 1);
+    double work = c->beta * c->bytes * (each > EAGER ? c->intra / 2 : c->intra);
+    if (c->whole)
+        return work + c->alpha / NODE_PART * c->intra;
+    return work + c->alpha / NODE_PART * messages +
+           c->intra * (step + c->m->beta[SK_SOCKET] / CACHE_PART * c->bytes);
+}
+
+/* Seconds of a port, in one direction. */
+static double port_time(const price_call *c)
+{
+    double messages = (double)c->load->messages[SK_NET] / 2, blocks = (double)c->blocks[SK_NET] / 2;
+    messages = larger(messages, (double)c->load->all.messages / c->nodes);
+    return c->m->beta[SK_NET] * (c->bytes * larger(blocks, c->sent / c->nodes) + GAP * messages);
+}
+
+/* Seconds of a node's memory; none for what stays in caches. */
+static double memory_time(const price_call *c)
+{
+    double times = c->shared || c->whole ? 1 : 2, packed = c->whole ? 0 : 1;
+    double mine = times * c->copies + packed * (double)c->blocks[SK_NET];
+    double all = times * c->all_copies + packed * 2 * c->sent;
+    return mine * c->bytes > CACHE
+               ? c->m->beta[SK_SOCKET] / MEMORY_PART * c->bytes * (all / c->nodes)
+               : 0;
+}
+
+/* The way through the network, of all stages that have one. A long message asks first whether its receiver is
+ * there, and passes two ports one after the other. */
+static double way(const price_call *c)
+{
+    double latency = larger(0, c->m->alpha[SK_NET] - 2 * c->m->message),
+           each =
+               c->bytes * (double)c->blocks[SK_NET] / larger((double)c->load->messages[SK_NET], 1);
+    each = c->whole ? c->bytes : each;
+    return (double)c->load->net_stages *
+           (each > NET_EAGER ? 3 * latency + c->m->beta[SK_NET] * each : latency);
+}
+
+/* Stages inside the node: their last flag, or message. */
+static double way_inside(const price_call *c)
+{
+    int64_t stages = c->load->stages - c->load->net_stages;
+    return (double)(stages > 0 ? stages : 0) * (c->m->alpha[SK_NODE] / 2);
+}
+
+/* The time in which ports and `work` of a core for the network are over. A rank sends, and handles the first arrivals while the
+ * last ones are under way. */
+static double net_time(const price_call *c, double work)
+{
+    double under_way = way(c), waits = larger(0, under_way - work / 2);
+    return larger(port_time(c) + under_way, work + waits);
+}
 
 /* Ranks per core; 1 when each rank has a core. */
 static double ranks_per_core(const sk_machine *on)
@@ -118,45 +286,23 @@ static double ranks_per_core(const sk_machine *on)
     return shared ? (double)on->max_per_node / on->cores : 1;
 }
 
-/* The memory of a node is shared by its cores, and as fast as eight of them. What a rank moves stays in caches
- * if it is little. */
-static double memory_sharing(const sk_machine *on, double moved)
-{
-    enum { CORES = 8, CACHE = 2 << 20 };
-    double ranks = on->max_per_node;
-    return moved > CACHE && ranks > CORES ? ranks / CORES : 1;
-}
-
-/* Seconds of a core for the messages of a rank. The alpha of a message on a node is mostly the time that it is
- * under way; its software is a part of it at each end. Combined blocks between ranks of a node go through shared
- * memory: a flag. */
-static double message_time(const sk_model *m, const sk_load *load)
-{
-    enum { NODE_PART = 3, FLAG_PART = 8 };
-    int part = load->stages > 1 ? FLAG_PART : NODE_PART;
-    return (m->alpha[SK_SOCKET] * (double)load->messages[SK_SOCKET] +
-            m->alpha[SK_NODE] * (double)load->messages[SK_NODE]) /
-               part +
-           m->message * (double)load->messages[SK_NET];
-}
-
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes)
 {
-    enum { LEAST = 128 }; /* bytes of the port's time that any message takes */
-    const int64_t *blocks = distinct ? load->alltoall_blocks : load->allgather_blocks;
-    double all[SK_NLEVELS], moved = 0;
-    for (int l = 0; l < SK_NLEVELS; l++)
-        moved += all[l] = (double)blocks[l] * (double)bytes;
-    double copy = (m->beta[SK_SOCKET] * all[SK_SOCKET] + m->beta[SK_NODE] * all[SK_NODE]) *
-                  memory_sharing(on, all[SK_SOCKET] + all[SK_NODE]);
-    if (load->stages > 1 && bytes < SK_NEIGHBOR_SPLIT)
-        copy += m->beta[SK_SOCKET] * moved;
-    double port = m->beta[SK_NET] * (all[SK_NET] + LEAST * (double)load->messages[SK_NET]);
+    price_call c = call_of(m, on, load, distinct, bytes);
     double sharing = ranks_per_core(on), stages = (double)load->stages;
-    double far = (double)load->net_stages,
-           under_way = far * m->alpha[SK_NET] + (stages - far) * m->alpha[SK_SOCKET];
-    double seconds = under_way + (message_time(m, load) + copy) * sharing + port * on->max_per_node;
+    double net = net_work(&c) * sharing, intra = intra_work(&c) * sharing;
+    if (c.direct && load->most_messages > 0) { /* no rank has the most messages on each level */
+        double sum =
+            (double)(load->messages[SK_SOCKET] + load->messages[SK_NODE] + load->messages[SK_NET]);
+        net *= (double)load->most_messages / sum;
+        intra *= (double)load->most_messages / sum;
+    }
+    /* Inside the node, in stages that also wait for the network. */
+    double both = (double)(load->net_stages + load->intra_stages - load->stages),
+           hidden = both > 0 ? intra * both / (double)load->intra_stages : 0;
+    double busy = net_time(&c, net + hidden) + (intra - hidden) + way_inside(&c);
+    double seconds = larger(busy, memory_time(&c));
     return sharing > 1 ? seconds + stages * (m->stage * sharing) : seconds;
 }
 

@@ -7,18 +7,29 @@
 #include "neighbor/pattern.h"
 #include "topo/machine.h"
 
-/* The counts of one rank, or the largest over all ranks. Sends and receives are both counted. It
- * contains only int64_t, so that ranks agree on it by an element-wise maximum. */
+/* What all ranks send and copy together. */
+typedef struct sk_volume {
+    int64_t messages, allgather_blocks, alltoall_blocks; /* between nodes */
+    int64_t allgather_copies, alltoall_copies;           /* as in sk_load */
+} sk_volume;
+
+/* The counts of one rank, or the largest over all ranks, and the sums in `all`. Sends and receives are both
+ * counted. It contains only int64_t, so that ranks agree on it by element-wise maxima and sums. */
 typedef struct sk_load {
-    int64_t stages, net_stages; /* those with messages between nodes are counted in both */
+    int64_t stages;
+    int64_t net_stages, intra_stages; /* those with messages between nodes, and inside a node */
     int64_t messages[SK_NLEVELS];
+    int64_t most_messages;                /* of a rank, on all levels */
     int64_t allgather_blocks[SK_NLEVELS]; /* a source counts once per message */
     int64_t alltoall_blocks[SK_NLEVELS];  /* every pair of source and target counts */
+    /* Blocks that are copied into shared memory, once for all ranks of the node, and out of it. */
+    int64_t allgather_copies, alltoall_copies;
     /* Blocks of the longest message between ranks of a node; 0: there is none. */
     int64_t max_intra_allgather_blocks, max_intra_alltoall_blocks;
     /* Allgather: places in a slot where each source has one (sk_slot_place); the number of ranks where some
      * rank has two sources for one place in a stage. */
     int64_t slot_places;
+    sk_volume all;
 } sk_load;
 
 /* The place of a source among the blocks that a rank of `node` has for others of its node. Sources that come
@@ -27,7 +38,7 @@ typedef struct sk_load {
 int sk_slot_place(const sk_machine *m, int node, int src);
 
 sk_load sk_load_of(const sk_pattern *p, const sk_machine *m);
-void sk_load_max(sk_load *into, const sk_load *with);
+void sk_load_join(sk_load *into, const sk_load *with); /* the loads of two sets of ranks */
 
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
@@ -52,9 +63,12 @@ void sk_model_measured(sk_model *m, const sk_network *n);
 /* What of the model concerns the network, as a text of it. Returns `text`. */
 const char *sk_model_text(const sk_model *m, char *text, size_t size);
 
-/* Seconds of one call with blocks of `bytes`: 2 SL (t_off + t_in) of the paper, with what the pattern
- * really sends. `distinct`: alltoall, a block for each pair of source and target. */
+/* Seconds of one call with blocks of `bytes`. `distinct`: alltoall, a block for each pair of source and target. */
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
                 int64_t bytes);
+
+/* Prices are right within about a tenth. Another pattern than that of direct messages is worth its making, and its use,
+ * if it promises at most this part of their price. */
+#define SK_WORTHWHILE 0.9
 
 #endif

@@ -86,6 +86,9 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
         messages = share(s, messages, &friends, &extra);
         d->stages += friends > before;
     }
+    d->net_stages = s->part[SK_NET] > 0 ? d->stages : 0;
+    d->intra_stages = s->part[SK_NET] < 1 ? d->stages : 0;
+    d->even = sk_predict_ratio(s->degree, most);
     for (int l = 0; l < SK_NLEVELS; l++)
         sk_prediction_add_both(d, (sk_level)l, s->part[l] * (messages + friends),
                                s->part[l] * (most + friends), s->part[l] * (most + extra));

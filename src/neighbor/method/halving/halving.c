@@ -119,8 +119,8 @@ sk_half sk_halving_mirrored(const sk_halving_rules *h, sk_half from, sk_half to,
 /* In step t a rank holds the blocks of 2^t sources and sends on those for the other half. In the end each
  * rank of a socket holds the blocks of n / L sources; equation 2 has one source more per step instead,
  * which is too few. That is the mean. Some ranks are agents of two origins in a step, when halves are
- * uneven or agents are rare, but not in all steps: a quarter more. With one socket there is nothing to
- * halve. */
+ * uneven or agents are rare, but not in all steps: a quarter more. A block crosses the network at most once for each
+ * node where it is wanted. With one socket there is nothing to halve. */
 static void predict(sk_prediction *d, const sk_problem_shape *s)
 {
     if (s->sockets == 1) {
@@ -129,13 +129,20 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
     }
     const double busy = 1.25;
     int far = log2_ceil((int)s->nodes), steps = log2_ceil((int)s->sockets);
-    double sources = 1, half = s->n / 2;
+    double sources = 1, half = s->n / 2, crossing = 0;
+    for (int t = 0; t < far; t++, sources *= 2, half /= 2)
+        crossing += sources * sk_predict_any_of(half, s->delta[SK_NET]);
+    /* Of random pairs every second one crosses in each step; of pairs that are near, each does so once. */
+    double local = sk_predict_ratio(s->reach, crossing),
+           pairs = far > 2 && local < 2.0 / far ? 2.0 / far : local;
+    sources = 1;
+    half = s->n / 2;
     for (int t = 0; t < steps; t++, sources *= 2, half /= 2) {
         sk_level level = t < far ? SK_NET : SK_NODE;
-        double delta = s->delta[level];
-        sk_prediction_add_both(d, level, busy * sk_predict_any_of(sources * half, delta),
-                               busy * sources * sk_predict_any_of(half, delta),
-                               busy * sources * half * delta);
+        double delta = s->delta[level], any = sk_predict_any_of(sources * half, delta),
+               blocks = (t < far ? local : 1) * sources * sk_predict_any_of(half, delta);
+        sk_prediction_add_both(d, level, busy * (blocks < any ? blocks : any), busy * blocks,
+                               busy * (t < far ? pairs : 1) * sources * half * delta);
     }
     double met = s->n / s->on_socket, local_ranks = s->on_socket - 1;
     double handed = local_ranks * (steps > 0 ? busy : 1) * met * s->all;
@@ -143,6 +150,8 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
                            handed);
     d->stages = steps + 1;
     d->net_stages = far;
+    d->intra_stages = d->stages - far;
+    d->even = 1 / busy;
 }
 
 const sk_method sk_method_halving = {

@@ -96,12 +96,12 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
         sk_predict_direct(d, s);
         return;
     }
-    double local_ranks = s->on_node - 1, others = s->nodes - 1, far = s->delta[SK_NET];
+    double local_ranks = s->on_node - 1, others = s->peers;
+    double far = sk_predict_ratio(s->delta[SK_NET] * (s->nodes - 1), others); /* of peers */
     double in = sk_predict_ratio(s->delta[SK_SOCKET] * (s->on_socket - 1) +
                                      s->delta[SK_NODE] * (s->on_node - s->on_socket),
                                  local_ranks);
-    double wanted =
-        sk_predict_any_of(s->on_node, far); /* a rank has targets on a given node, or sources */
+    double wanted = sk_predict_ratio(s->reach, others); /* a rank has targets on a given peer */
     double helpers = sk_predict_ratio(others, s->on_node),
            each = helpers < 1 ? 1 : others / s->on_node;
     double asked = sk_predict_any_of(each, wanted); /* a rank has something for a given carrier */
@@ -109,18 +109,22 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
     double entries = (double)sk_predict_ceil(pairs / 2), carries = pairs - entries;
 
     double sent = local_ranks * (1 - (1 - in) * (1 - helpers * asked)), inner = local_ranks * in;
-    double outer = (s->n - s->on_node) * far, passed = local_ranks * s->on_node * far;
+    double outer = (s->n - s->on_node) * s->delta[SK_NET], passed = local_ranks * s->on_node * far;
     double helped = local_ranks * asked * ((entries > 0) + (carries > 0));
     add_intra(d, s, sent + inner + local_ranks * helpers * asked + helped,
               sent + inner + outer + entries * passed + (carries > 0) * local_ranks * asked,
               2 * inner + 2 * outer + pairs * passed);
     /* Where a node has fewer ranks, each serves more pairs, with fewer blocks in each. */
-    sk_prediction_add(d, SK_NET,
-                      (double)sk_predict_ceil(2 * others / s->least_on_node) *
-                          sk_predict_any_of(s->on_node * s->least_on_node, far),
+    sk_prediction_add(d, SK_NET, (double)sk_predict_ceil(2 * others / s->least_on_node),
                       pairs * s->on_node * wanted, pairs * s->on_node * s->on_node * far);
-    d->stages = others > 0 ? (local_ranks > 0 ? 3 : 2) : 1;
+    /* Each block that it wants, and those of the ranks that it carries for, are read; what it is an entry for is written. */
+    d->allgather_copies =
+        inner + outer + (carries > 0) * local_ranks * asked + 1 + entries * s->on_node * wanted;
+    d->slot_places = s->on_node * (double)sk_predict_ceil(others / s->on_node);
+    d->stages = local_ranks > 0 ? 3 : 2;
     d->net_stages = 1;
+    d->intra_stages = local_ranks > 0 ? 2 : 0;
+    d->even = pairs > 0 ? 2 * others / s->on_node / pairs : 1;
 }
 
 const sk_method sk_method_node = {

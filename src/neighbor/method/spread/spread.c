@@ -67,7 +67,7 @@ static sk_negotiator *negotiator(const sk_graph *g, const sk_machine *m, const s
     return sk_pairs_negotiator(g, m, o, SK_METHOD_SPREAD, fill_pair);
 }
 
-/* A rank has targets on a node with probability `wanted`, each time one message; the entry hands it on to the
+/* A rank sends one message to each node where it has targets; the entry hands it on to the
  * other targets. Each rank is an entry as often as any. */
 static void predict(sk_prediction *d, const sk_problem_shape *s)
 {
@@ -75,9 +75,8 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
         sk_predict_direct(d, s);
         return;
     }
-    double others = s->nodes - 1, far = s->delta[SK_NET],
-           wanted = sk_predict_any_of(s->on_node, far);
-    double sent = others * wanted, all = (s->n - s->on_node) * far, passed = all - sent;
+    double sent = s->reach, all = (s->n - s->on_node) * s->delta[SK_NET],
+           passed = all > sent ? all - sent : 0;
     double near = sk_predict_ratio(s->on_socket - 1, s->on_node - 1);
     sk_prediction_add_both(d, SK_NET, sent, sent, all);
     for (int l = SK_SOCKET; l <= SK_NODE; l++) {
@@ -95,6 +94,7 @@ static void predict(sk_prediction *d, const sk_problem_shape *s)
     }
     d->net_stages = parts_of((int)s->nodes);
     d->stages = d->net_stages + (s->on_node > 1);
+    d->intra_stages = s->on_node > 1 ? d->stages : 0;
 }
 
 const sk_method sk_method_spread = {
