@@ -64,6 +64,7 @@ typedef struct sk_call {
     bool direct;               /* local ranks can read each other's memory: sk_export */
     bool builtin; /* reductions: an operation of the standard, so its types are, too, and all ranks
                    * have the same */
+    bool rounds;  /* reductions: the result may depend on the order of operands */
     int leaders;  /* of a node, for algorithms with leaders; 0: one */
     bool other;   /* by the algorithm that comes next to the one chosen: sk_select_other */
 

@@ -40,6 +40,8 @@ typedef struct sk_machine {
     int cores;           /* of a node; 0: not known. Equal on all ranks */
     bool in_order;       /* rank_at is 0, 1, 2, ... */
     sk_copy_prices copy; /* between ranks of a node; equal on all ranks. Set by the owner */
+    int64_t
+        message_bytes; /* that take as long as a message between nodes; 0: as usual. Set by the owner */
 } sk_machine;
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */

@@ -270,6 +270,29 @@ static void parts_of_a_call_are_chosen_by_the_same_rules(void **state)
     }
 }
 
+/* Leaders send fewer messages and more bytes: they serve longer calls where messages are dear. */
+static void leaders_serve_more_where_messages_are_dear(void **state)
+{
+    (void)state;
+    sk_machine *m = NULL;
+    char err[128];
+    assert_int_equal(sk_machine_parse("node:4 core:4", 16, &m, err, sizeof err), SK_OK);
+    sk_call bcast = call(SK_BCAST, 16, 600 << 10), sum = call(SK_ALLREDUCE, 16, 600 << 10);
+    bcast.machine = sum.machine = m;
+    sum.builtin = true;
+    chooses_call("", bcast, "scatter-doubling", NULL);
+    m->message_bytes = 50000;
+    chooses_call("", bcast, "leaders", NULL);
+    chooses_call("SKEIN_LEADERS_VECTOR=512K", bcast, "scatter-doubling", NULL);
+    chooses_call("", sum, "leaders", NULL);
+    sum.rounds = true; /* the same bits in each run */
+    chooses_call("", sum, "ring", NULL);
+    m->message_bytes = 100; /* never fewer */
+    bcast.recv.count = 500 << 10;
+    chooses_call("", bcast, "leaders", NULL);
+    sk_machine_free(m);
+}
+
 /* Whatever the choice or a builder reads is in the key of the cache. */
 static void plans_of_different_calls_are_different(void **state)
 {
@@ -288,11 +311,12 @@ static void plans_of_different_calls_are_different(void **state)
         assert_int_equal(sk_plans_get(ps, s, &c, &plan), SK_OK);
         assert_int_equal(sk_plans_count(ps).built, 1);
     }
-    sk_call others[] = {c, c, c};
+    sk_call others[] = {c, c, c, c};
     others[0].slot_bytes = 4096;
     others[1].direct = true;
     others[2].leaders = 2;
-    for (int i = 0; i < 3; i++) {
+    others[3].rounds = true;
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(sk_plans_get(ps, s, &others[i], &plan), SK_OK);
         assert_int_equal(sk_plans_count(ps).built, i + 2);
     }
@@ -424,6 +448,7 @@ int main(void)
         cmocka_unit_test(old_names_of_algorithms_still_work_with_a_note),
         cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
+        cmocka_unit_test(leaders_serve_more_where_messages_are_dear),
         cmocka_unit_test(plans_of_different_calls_are_different),
         cmocka_unit_test(every_rank_chooses_the_same),
         cmocka_unit_test(the_other_algorithm_is_one_that_nearly_holds),

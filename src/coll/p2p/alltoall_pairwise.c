@@ -26,7 +26,8 @@ static void claim(const sk_cost_case *k, sk_cost *c)
     }
 
 const sk_algo sk_alltoall_pairwise =
-    PAIRWISE(SK_ALLTOALL, .when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_LONG);
+    PAIRWISE(SK_ALLTOALL, .when = SK_WHEN_ANY, .from = SK_SET_ALLTOALL_LONG,
+             .ranks = SK_SET_ALLTOALLV_RANKS);
 const sk_algo sk_alltoallv_pairwise =
     PAIRWISE(SK_ALLTOALLV, .when = SK_WHEN_ANY, .ranks = SK_SET_ALLTOALLV_RANKS);
 const sk_algo sk_alltoallw_pairwise =

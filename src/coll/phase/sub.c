@@ -9,6 +9,7 @@ sk_call sk_sub_call(const sk_call *c, sk_coll coll, const sk_team *t)
                      .rank = t->me,
                      .ordered = c->ordered,
                      .builtin = c->builtin,
+                     .rounds = c->rounds,
                      .types = c->types,
                      .ntypes = c->ntypes,
                      .chooser = c->chooser,

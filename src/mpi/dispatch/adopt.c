@@ -24,8 +24,10 @@ static bool find_machine(sk_comm *c)
     for (int i = 0; !whole && at && i < c->nranks; i++)
         at[i] = w->locations[sk_comm_peer(c, i)];
     bool ok = at && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
-    if (ok)
+    if (ok) {
         c->machine->copy = w->prices;
+        c->machine->message_bytes = w->message_bytes;
+    }
     if (!whole)
         free(at);
     return ok;

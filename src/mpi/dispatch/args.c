@@ -125,6 +125,7 @@ static bool read_reduction(const sk_args *a, sk_mpi_call *out)
     out->permanent &= how.predefined;
     c->ordered = how.ordered;
     c->builtin = how.predefined;
+    c->rounds = sk_args_may_round(a);
     out->kernel = how.kernel;
     c->recv.type = c->send.type;
     if (a->coll == SK_REDUCE_SCATTER_BLOCK) {

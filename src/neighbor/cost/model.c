@@ -429,6 +429,11 @@ void sk_model_measured(sk_model *m, const sk_network *n)
     measured(&m->stage, n->stage);
 }
 
+int64_t sk_model_message_bytes(const sk_model *m, const sk_machine *on)
+{
+    return (int64_t)((m->alpha[SK_NET] + 2 * m->message * ranks_per_core(on)) / m->beta[SK_NET]);
+}
+
 const char *sk_model_text(const sk_model *m, char *text, size_t size)
 {
     snprintf(text, size, "net:%.4gus,%.4gGB message:%.4gus stage:%.4gus", m->alpha[SK_NET] * 1e6,

@@ -60,6 +60,10 @@ typedef struct sk_network {
 /* Known quantities replace those of the model. */
 void sk_model_measured(sk_model *m, const sk_network *n);
 
+/* Bytes that take as long on the network as a message of all ranks of a node, with its software at both ends. */
+int64_t sk_model_message_bytes(const sk_model *m, const sk_machine *on);
+enum { SK_USUAL_MESSAGE_BYTES = 25000 }; /* with the usual model, each rank on its own core */
+
 /* What of the model concerns the network, as a text of it. Returns `text`. */
 const char *sk_model_text(const sk_model *m, char *text, size_t size);
 
