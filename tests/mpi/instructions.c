@@ -1,16 +1,17 @@
-/* instructions.c: N allreduces of 8 bytes in one of the forms, or the lives of N communicators with some
- * blocking ones in each, for instructions.sh to count under callgrind, which looks only into `measured`:
+/* instructions.c: N allreduces of 8 bytes in one of the forms, N calls of several kinds and sizes in turn, or
+ * the lives of N communicators with some blocking ones in each, for instructions.sh to count under callgrind, which looks only into `measured`:
  * what comes before it, up to waiting for the other rank, is not the same in every run.
- *   instructions [N [nonblocking | persistent | lives]] */
+ *   instructions [N [nonblocking | persistent | mixed | lives]] */
 #include "coll.h"
 #include "testlib.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, LIVES, NMODES } mode;
+typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MIXED, LIVES, NMODES } mode;
 
-static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent", "lives"};
+static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent", "mixed",
+                                               "lives"};
 
 long measured(int n, mode m);
 
@@ -34,6 +35,23 @@ static long allreduce(int n, MPI_Comm comm)
     for (int i = 0; i < n; i++)
         MPI_Allreduce(&in, &out, 1, MPI_LONG, MPI_SUM, comm);
     return out;
+}
+
+static long mixed(int n)
+{
+    enum { KINDS = 24 };
+    long in[KINDS], out[KINDS] = {0};
+    for (int i = 0; i < KINDS; i++)
+        in[i] = 1;
+    for (int i = 0; i < n; i++) {
+        int count = 1 + i % KINDS / 2;
+        if (i % 2)
+            MPI_Allreduce(in, out, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        else
+            MPI_Allgather(in, count, MPI_INT, out, count, MPI_INT, MPI_COMM_WORLD);
+    }
+    MPI_Allreduce(in, out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return out[0];
 }
 
 static long live(int n)
@@ -87,7 +105,10 @@ static long once(mode m)
 
 __attribute__((noinline)) long measured(int n, mode m)
 {
-    return m == LIVES ? live(n) : m == BLOCKING ? allreduce(n, MPI_COMM_WORLD) : once(m);
+    return m == LIVES      ? live(n)
+           : m == MIXED    ? mixed(n)
+           : m == BLOCKING ? allreduce(n, MPI_COMM_WORLD)
+                           : once(m);
 }
 
 static long one_by_one(int n, mode m, bool warm_up)
@@ -117,6 +138,8 @@ int main(int argc, char **argv)
     } else {
         if (m == LIVES)
             live(WARM_UP);
+        else if (m == MIXED)
+            mixed(WARM_UP);
         else
             allreduce(WARM_UP, MPI_COMM_WORLD);
         out = measured(n, m);

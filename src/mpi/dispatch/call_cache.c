@@ -4,7 +4,12 @@
 
 #include "mpi/state/topo.h"
 
-enum { ENTRIES = SK_CALL_ENTRIES, ARRAYS = SK_CALL_ARRAYS, FEW_HANDLES = SK_CALL_FEW_HANDLES };
+enum {
+    SETS = SK_CALL_SETS,
+    WAYS = SK_CALL_WAYS,
+    ARRAYS = SK_CALL_ARRAYS,
+    FEW_HANDLES = SK_CALL_FEW_HANDLES
+};
 
 static void drop(struct sk_call_entry *p)
 {
@@ -28,24 +33,33 @@ static void forget(struct sk_call_cache *r, struct sk_call_entry **at)
 
 void sk_call_cache_decided(const sk_comm *c, const sk_guarded *g)
 {
-    for (int i = 0; c->cache && i < ENTRIES; i++) {
-        const struct sk_call_entry *p = c->cache->at[i];
-        if (p && p->descriptor.guarded == g && p->descriptor.side != g->guard.best)
-            forget(c->cache, &c->cache->at[i]);
+    for (int i = 0; c->cache && i < SETS * WAYS; i++) {
+        struct sk_call_entry **at = &c->cache->set[i / WAYS].way[i % WAYS];
+        if (*at && (*at)->descriptor.guarded == g && (*at)->descriptor.side != g->guard.best)
+            forget(c->cache, at);
     }
 }
 
 static void free_cache(struct sk_call_cache *r)
 {
-    for (int i = 0; r && i < ENTRIES; i++)
-        drop(r->at[i]);
+    for (int i = 0; r && i < SETS * WAYS; i++)
+        drop(r->set[i / WAYS].way[i % WAYS]);
     free(r);
 }
 
-static struct sk_call_entry **entry_of(const sk_args *a, struct sk_call_cache *r)
+static struct sk_call_set *set_of(const sk_args *a, struct sk_call_cache *r)
 {
     uint64_t h = ((uint64_t)a->scount + (uint64_t)a->rcount) * 0x9e3779b97f4a7c15u;
-    return &r->at[((unsigned)a->coll * 5 + (unsigned)a->form * 7 + (h >> 60)) % ENTRIES];
+    return &r->set[((unsigned)a->coll * 5 + (unsigned)a->form * 7 + (h >> 60)) % SETS];
+}
+
+/* NULL: none. */
+static struct sk_call_entry **matching(struct sk_call_set *s, const sk_args *a)
+{
+    for (int i = 0; i < WAYS; i++)
+        if (s->way[i] && sk_call_entry_matches(s->way[i], a))
+            return &s->way[i];
+    return NULL;
 }
 
 /* The bytes of each array of the call. */
@@ -71,8 +85,8 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     struct sk_call_cache *r = c->cache;
     if (!r)
         return NULL;
-    struct sk_call_entry *p = *entry_of(a, r);
-    if (!p || !sk_call_entry_matches(p, a))
+    struct sk_call_entry **at = matching(set_of(a, r), a), *p = at ? *at : NULL;
+    if (!p)
         return NULL;
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
@@ -107,6 +121,16 @@ static bool keep_arrays(struct sk_call_entry *p, const sk_args *a, const sk_comm
     return at != NULL;
 }
 
+/* That of an entry that is out of date, else a free one, else the next. */
+static struct sk_call_entry **way_for(struct sk_call_set *s, const sk_args *a)
+{
+    struct sk_call_entry **at = matching(s, a);
+    for (int i = 0; !at && i < WAYS; i++)
+        if (!s->way[i])
+            at = &s->way[i];
+    return at ? at : &s->way[s->next++ % WAYS];
+}
+
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan)
 {
@@ -117,7 +141,7 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     if (!c->cache)
         return NULL;
     c->cache_free = free_cache;
-    struct sk_call_entry **at = entry_of(a, c->cache), *p = calloc(1, sizeof *p);
+    struct sk_call_entry **at = way_for(set_of(a, c->cache), a), *p = calloc(1, sizeof *p);
     uint32_t n = call->call.ntypes;
     if (!p)
         return NULL;

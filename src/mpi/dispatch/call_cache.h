@@ -12,7 +12,7 @@
 #include "base/attr.h"
 #include "mpi/dispatch/descriptor.h"
 
-enum { SK_CALL_ENTRIES = 16, SK_CALL_ARRAYS = 6, SK_CALL_FEW_HANDLES = 3 };
+enum { SK_CALL_SETS = 16, SK_CALL_WAYS = 4, SK_CALL_ARRAYS = 6, SK_CALL_FEW_HANDLES = 3 };
 
 struct sk_call_entry {
     sk_descriptor descriptor;
@@ -26,8 +26,14 @@ struct sk_call_entry {
     MPI_Datatype *handles; /* few, or allocated */
 };
 
+/* Calls that fall on the same set, at most so many as it has ways: of a program's few calls all stay. */
+struct sk_call_set {
+    struct sk_call_entry *way[SK_CALL_WAYS];
+    unsigned next; /* the way to be filled next */
+};
+
 struct sk_call_cache {
-    struct sk_call_entry *at[SK_CALL_ENTRIES];
+    struct sk_call_set set[SK_CALL_SETS];
     struct sk_call_entry
         *last[SK_PERSISTENT][SK_NCOLLS]; /* found last, by form, of one epoch or the host's;
                                                            * NULL: none */
