@@ -53,6 +53,7 @@ bool sk_tool_copy_prices(const sk_select *s, sk_copy_prices *out)
         measure(m, out);
         munmap(m, sizeof(probe_pair));
     }
+    sk_copy_prices_of_two_cores(out);
     sk_select_prices(s, out);
     return sk_copy_prices_known(out);
 }

@@ -1,5 +1,7 @@
 #include "coll/copy_time.h"
 
+#include "coll/tuning.h"
+
 static double ns(const sk_copy_prices *p, sk_price_id i)
 {
     return (double)p->fs[i] * 1e-6;
@@ -22,7 +24,7 @@ sk_copy_costs sk_copy_costs_of(const sk_call *c)
         .all_read = user * far + again * (others - far),
         .read_fresh = fresh * apart + again * (1 - apart),
         .call = ns(p, SK_PRICE_CALL),
-        .wait = shared ? ns(p, SK_PRICE_CALL) : 0,
+        .wait = shared ? ns(p, SK_PRICE_CALL) : SK_INTRA_FLAG * in,
         .cores = cores,
         .known = sk_copy_prices_known(p),
     };

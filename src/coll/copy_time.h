@@ -7,7 +7,7 @@
  *
  * Where ranks share cores, one that waits for another loses about as much as by a call of the kernel: once for
  * each chunk through slots, twice by single copy, before it reads and until all have read. With a core of its own
- * it sees at once what it waits for, and loses little.
+ * it loses the time of a flag.
  *
  * Where ranks share cores, a share 1/cores of all pairs of ranks is on one core, and what one of them
  * has written or read is in its cache for the other. Memory that is read in place has been written

@@ -12,6 +12,10 @@ enum {
     /* Bytes that one epoch moves. Long data goes in several epochs, so that the copy into one
      * overlaps the copies out of the one before. */
     SK_INTRA_CHUNK = 16 << 10,
+    /* Where each rank has a core, data that flows one way goes in shorter ones if it is short itself: the
+     * receiver follows by one. Each costs a flag, in whose time so many bytes are copied. */
+    SK_INTRA_FLAG = 2 << 10,
+    SK_INTRA_FLOW_LEAST = 4 << 10,
     /* More epochs than this become a long schedule: then each takes a whole slot. */
     SK_INTRA_EPOCHS = 1 << 10,
     /* The same for reductions. They wait twice for each chunk, so their chunks are longer. */

@@ -125,6 +125,24 @@ void sk_copy_probe_take(void *shared, const sk_copy_probe_note *note, sk_copy_pr
     free(own);
 }
 
+static void at_least(int64_t *price, int64_t least)
+{
+    if (*price > 0 && *price < least)
+        *price = least;
+}
+
+void sk_copy_prices_of_two_cores(sk_copy_prices *p)
+{
+    enum {
+        FAR = 4
+    }; /* a line of another core takes at least so many times as long as one that is here */
+    int64_t far = FAR * p->fs[SK_PRICE_COPY];
+    at_least(&p->fs[SK_PRICE_IN], far);
+    at_least(&p->fs[SK_PRICE_OUT], far);
+    at_least(&p->fs[SK_PRICE_READ],
+             p->fs[SK_PRICE_REREAD] + p->fs[SK_PRICE_OUT] - p->fs[SK_PRICE_COPY]);
+}
+
 void sk_copy_probe_refill(sk_copy_probe *p, sk_copy_prices *out)
 {
     if (p->own)

@@ -38,4 +38,8 @@ void sk_copy_probe_fill(sk_copy_probe *p, void *shared);
 void sk_copy_probe_take(void *shared, const sk_copy_probe_note *note, sk_copy_prices *out);
 void sk_copy_probe_refill(sk_copy_probe *p, sk_copy_prices *out);
 
+/* Make measured prices those of two cores, where they were measured on one: a virtual machine runs its
+ * processors where it likes, at times two on one core, and moves them. */
+void sk_copy_prices_of_two_cores(sk_copy_prices *p);
+
 #endif

@@ -11,6 +11,8 @@
 #ifndef SK_SHM_EPOCHS_H
 #define SK_SHM_EPOCHS_H
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "shm/fifo.h"
 #include "shm/shm.h"
@@ -58,12 +60,14 @@ typedef enum sk_shm_kind {
 /* One of the epochs that were counted last. */
 typedef struct sk_shm_epoch_state {
     sk_shm_line *lines; /* of local rank 0; those of the others follow */
-    char *slots;        /* of local rank 0; those of the others follow, the common one last */
-    int64_t stride;     /* from a slot to the next */
-    uint64_t arrived;   /* BY_ALL: value of the counter when all have posted */
-    uint32_t ring;      /* of the slots; 0: they are in the lines */
-    uint32_t line;      /* index in its ring */
-    uint32_t user;      /* of the slots: index in `user` */
+    char *slots;    /* of local rank 0; those of the others follow, the common one last. RUN_AHEAD:
+                         * of this rank's row; each rank that posts names its own in its line */
+    int64_t stride; /* from a slot to the next */
+    uint64_t arrived; /* BY_ALL: value of the counter when all have posted */
+    uint32_t ring;    /* of the slots; 0: they are in the lines */
+    uint32_t line;    /* index in its ring */
+    uint32_t row;     /* of the slots: index in their ring */
+    uint32_t user;    /* of the slots: index in `user` */
     sk_shm_kind kind;
     bool open; /* by this rank */
     bool last; /* this rank was the last to post */
@@ -76,6 +80,7 @@ typedef struct sk_shm_ring {
     int64_t stride, row; /* bytes from a slot to that of the next rank, of the next epoch */
     uint32_t first[SK_SHM_NKINDS], mask[SK_SHM_NKINDS]; /* the slots for each kind of epoch */
     uint32_t young; /* mask while the memory is young: few slots are used, and again soon */
+    uint32_t near;  /* RUN_AHEAD: mask of the slots that are used while the others keep pace */
     uint32_t users; /* index in `user` of its first slot */
 } sk_shm_ring;
 
@@ -89,6 +94,7 @@ struct sk_shm {
     uint32_t signature;   /* of the collective under way */
     uint64_t first, next; /* epochs: the first of the collective under way, the next to count */
     uint64_t known;       /* all other local ranks are known to have released this many */
+    uint64_t look;        /* the next epoch that looks whether a near slot is free */
     sk_shm_epoch_state state[SK_SHM_STATES]; /* by epoch - first: short collectives reuse a few */
     sk_shm_ring ring[SK_SHM_NRINGS];
     uint64_t arrived[SK_SHM_HOT_LINES];
@@ -104,7 +110,7 @@ void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now);
 bool sk_shm_released_by_all(sk_shm *shm, uint64_t epochs);
 
 /* Find the slots of an epoch that are too large for its lines. */
-SK_HOT void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
+SK_HOT void sk_shm_find_slots(sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
                               int64_t slot_bytes);
 
 /* ---- operations ---- */
@@ -210,6 +216,8 @@ static inline void sk_shm_open(sk_shm *shm, uint32_t epoch)
     SK_ASSERT(after < mark);
     if (shm->known < after)
         sk_shm_await_slot(shm, after, mark);
+    if (e->ring)
+        memcpy(e->lines[shm->me].slot, &e->row, sizeof e->row);
 }
 
 /* Would sk_shm_open not wait? */
@@ -224,12 +232,18 @@ static inline bool sk_shm_may_open(sk_shm *shm, uint32_t epoch)
     return shm->known >= after || sk_shm_released_by_all(shm, after);
 }
 
-/* The slot of a local rank; of local rank n: the common slot. */
+/* The slot of a local rank; of local rank n: the common slot. That of another rank is known when it has
+ * posted. */
 static inline void *sk_shm_slot(sk_shm *shm, uint32_t epoch, int local_rank)
 {
     const sk_shm_epoch_state *e = sk_shm_state(shm, epoch);
     SK_ASSERT(local_rank >= 0 && local_rank <= shm->n);
-    return e->slots + local_rank * e->stride;
+    if (!e->ring || e->kind != SK_SHM_RUN_AHEAD || local_rank == shm->me)
+        return e->slots + local_rank * e->stride;
+    const sk_shm_ring *r = &shm->ring[e->ring];
+    uint32_t row;
+    memcpy(&row, e->lines[local_rank].slot, sizeof row);
+    return r->mem + row * r->row + local_rank * e->stride;
 }
 
 static inline void sk_shm_post(sk_shm *shm, uint32_t epoch)

@@ -15,8 +15,9 @@ enum { PAGE = 4096 };
  * Which slot an epoch has follows from its number: a rank that does not use an epoch only counts it.
  * `hot` slots serve epochs that all local ranks come to together. They are few, so they are reused
  * soon and stay in the cache. Of these, epochs in which each rank reads several long slots use only
- * the first `hottest`. `cold` slots serve ranks that run ahead. All numbers are powers of two. The first
- * epochs of all use fewer: see SK_SHM_YOUNG. */
+ * the first `hottest`. `cold` slots serve ranks that run ahead: each takes one of the first few again
+ * while the others keep pace (SK_SHM_NEAR_SLOTS). All numbers are powers of two. The first epochs of all
+ * use fewer: see SK_SHM_YOUNG. */
 typedef struct ring_shape {
     int64_t slot, step;
     int hot, hottest, cold;
@@ -98,6 +99,15 @@ sk_shm_size sk_shm_size_of(int n, int64_t cap)
     return s.main ? s : (sk_shm_size){0};
 }
 
+/* The mask of as many slots as fit, at least two. */
+static uint32_t mask_within(int64_t one, int64_t bytes)
+{
+    uint32_t mask = 1;
+    while ((int64_t)(2 * mask + 2) * one <= bytes)
+        mask = 2 * mask + 1;
+    return mask;
+}
+
 static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
 {
     uint32_t hot = (uint32_t)shape->hot;
@@ -109,9 +119,10 @@ static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
     r->mask[SK_SHM_TOGETHER] = (uint32_t)shape->hottest - 1;
     r->first[SK_SHM_RUN_AHEAD] = hot;
     r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)shape->cold - 1;
-    r->young = 1;
-    while ((int64_t)(2 * r->young + 2) * r->row <= SK_SHM_YOUNG_BYTES)
-        r->young = 2 * r->young + 1;
+    r->young = mask_within(r->row, SK_SHM_YOUNG_BYTES);
+    r->near = mask_within(r->slot_bytes, SK_SHM_NEAR_BYTES) & (SK_SHM_NEAR_SLOTS - 1);
+    if (shape->cold > SK_SHM_MANY_SLOTS) /* of a few pages */
+        r->near = r->mask[SK_SHM_RUN_AHEAD];
 }
 
 size_t sk_shm_first_bytes(int n)
@@ -293,7 +304,19 @@ void sk_shm_await_slot(sk_shm *shm, uint64_t after, uint64_t now)
         sk_flag_wait_long(flag, after, &shm->waiting);
 }
 
-void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch, int64_t slot_bytes)
+/* The number that gives an epoch its slot. A rank that runs ahead takes a near slot if it is free: its
+ * pages exist and are in a cache. If it is not, the others do not keep pace, and the next look can wait. */
+static uint64_t slot_number(sk_shm *shm, const sk_shm_ring *r, sk_shm_kind kind, uint64_t epoch)
+{
+    if (kind != SK_SHM_RUN_AHEAD)
+        return epoch < SK_SHM_YOUNG ? epoch & r->young : epoch;
+    uint64_t user = shm->user[r->users + sk_shm_slot_index(r, epoch & r->near, kind)];
+    if (user > shm->known && epoch >= shm->look && slowest(shm, user))
+        shm->look = epoch + r->near;
+    return user <= shm->known ? epoch & r->near : epoch;
+}
+
+void sk_shm_find_slots(sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch, int64_t slot_bytes)
 {
     uint32_t i = 1, last = (uint32_t)shm->nrings - 1;
     while (i < last && shm->ring[i].slot_bytes < slot_bytes)
@@ -301,10 +324,9 @@ void sk_shm_find_slots(const sk_shm *shm, sk_shm_epoch_state *e, uint64_t epoch,
     const sk_shm_ring *r = &shm->ring[i];
     SK_ASSERT(slot_bytes <= r->slot_bytes);
     e->ring = i;
-    uint64_t number = epoch < SK_SHM_YOUNG ? epoch & r->young : epoch;
-    uint32_t slot = sk_shm_slot_index(r, number, e->kind);
-    e->user = r->users + slot;
-    e->slots = r->mem + slot * r->row;
+    e->row = sk_shm_slot_index(r, slot_number(shm, r, e->kind, epoch), e->kind);
+    e->user = r->users + e->row;
+    e->slots = r->mem + e->row * r->row;
     e->stride = r->stride;
 }
 

@@ -27,6 +27,12 @@ enum {
      * are. With fewer it waits for one: the longer wait would gain little. */
     SK_SHM_MANY_SLOTS = 64,
 
+    /* Slots of a ring that a rank uses again and again while the others keep pace, or as many as have so
+     * many bytes, but two at least: they stay in a cache, and few pages are touched when messages of another
+     * size begin. */
+    SK_SHM_NEAR_SLOTS = 8,
+    SK_SHM_NEAR_BYTES = 128 << 10,
+
     /* ---- young memory: a page that nobody has touched yet costs more than a copy of it ---- */
 
     /* Epochs in memory that are young: those of a few dozen calls, some of which take several. */

@@ -79,19 +79,27 @@ static const int64_t some_rooms[] = {524288, 524288, 0,    48,     49,    257, 3
                                      131072, 131072, 2048, 524288, 16384, 48,  48};
 enum { SOME = sizeof some_rooms / sizeof some_rooms[0] };
 
-static void fill_slots(const local_ranks *s, uint32_t epoch)
+static unsigned char byte_of(uint32_t epoch, int local_rank)
 {
-    for (int local_rank = 0; local_rank <= 2; local_rank++)
-        memset(sk_shm_slot(s->b[0], epoch, local_rank), (int)(3 * epoch) + local_rank,
-               (size_t)some_rooms[epoch]);
+    return (unsigned char)(3 * epoch + (unsigned)local_rank);
 }
 
-static void check_slots(const local_ranks *s, uint32_t epoch)
+static void fill_slots(const local_ranks *s, uint32_t epoch, bool all)
 {
-    for (int local_rank = 0; local_rank <= 2; local_rank++) {
-        const unsigned char *slot = sk_shm_slot(s->b[1], epoch, local_rank);
+    for (int me = 0; me < 2; me++) {
+        sk_shm_open(s->b[me], epoch);
+        memset(sk_shm_slot(s->b[me], epoch, me), byte_of(epoch, me), (size_t)some_rooms[epoch]);
+    }
+    if (all)
+        memset(sk_shm_slot(s->b[0], epoch, 2), byte_of(epoch, 2), (size_t)some_rooms[epoch]);
+}
+
+static void check_slots(const local_ranks *s, uint32_t epoch, bool all)
+{
+    for (int local_rank = 0; local_rank < (all ? 3 : 2); local_rank++) {
+        const unsigned char *slot = sk_shm_slot(s->b[local_rank == 1 ? 0 : 1], epoch, local_rank);
         for (int64_t i = 0; i < some_rooms[epoch]; i++)
-            if (slot[i] != 3 * epoch + (unsigned)local_rank)
+            if (slot[i] != byte_of(epoch, local_rank))
                 fail_msg("byte %lld of local rank %d in epoch %u", (long long)i, local_rank, epoch);
     }
 }
@@ -102,13 +110,17 @@ static void slots_of_two_epochs_in_a_row_do_not_overlap(void **state)
     (void)state;
     for (int all = 0; all < 3; all++) {
         local_ranks s = local_ranks_new(2, (sk_waiting){0});
+        bool by_all[SOME];
         for (uint32_t t = 0; t < SOME; t++) {
-            local_ranks_epoch(&s, some_rooms[t], all == 2 ? t % 2 == 1 : all == 1);
-            fill_slots(&s, t);
+            by_all[t] = all == 2 ? t % 2 == 1 : all == 1;
+            local_ranks_epoch(&s, some_rooms[t], by_all[t]);
+            fill_slots(&s, t, by_all[t]);
             if (t == 0)
                 continue;
-            check_slots(&s, t - 1);
-            check_slots(&s, t);
+            check_slots(&s, t - 1, by_all[t - 1]);
+            check_slots(&s, t, by_all[t]);
+            for (int i = 0; i < 2; i++)
+                sk_shm_release(s.b[i], t);
         }
         local_ranks_free(&s);
     }

@@ -84,6 +84,36 @@ static void a_local_rank_runs_ahead_until_there_is_no_slot_left(void **state)
         }
 }
 
+/* While the other local rank keeps pace few slots are used, so few pages are touched; when it does not,
+ * more are. */
+static void few_slots_are_used_while_the_others_keep_pace(void **state)
+{
+    (void)state;
+    enum { CALLS = 1000, LATE = 20, BYTES = 16384, NEAR = 8 };
+    local_ranks s = local_ranks_new(2, (sk_waiting){0});
+    const void *seen[CALLS];
+    int nseen = 0;
+    for (uint32_t t = 0; t < CALLS + LATE; t++) {
+        sk_shm_epoch(s.b[0], BYTES, false, false);
+        sk_shm_open(s.b[0], t);
+        const void *slot = sk_shm_slot(s.b[0], t, 0);
+        int i = 0;
+        while (i < nseen && seen[i] != slot)
+            i++;
+        if (i == nseen)
+            seen[nseen++] = slot;
+        share(s.b[0], t, BYTES);
+        if (t >= CALLS)
+            continue;
+        sk_shm_epoch(s.b[1], BYTES, false, false);
+        check_shared(s.b[1], t, BYTES);
+        sk_shm_release(s.b[1], t + 1);
+        assert_between(nseen, 1, NEAR + 1);
+    }
+    assert_between(nseen, LATE - NEAR, LATE + NEAR);
+    local_ranks_free(&s);
+}
+
 static void posting_alone_waits_for_the_line_as_well(void **state)
 {
     (void)state;
@@ -122,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_local_rank_runs_ahead_until_there_is_no_slot_left),
+        cmocka_unit_test(few_slots_are_used_while_the_others_keep_pace),
         cmocka_unit_test(posting_alone_waits_for_the_line_as_well),
         cmocka_unit_test(quiescing_waits_for_the_others_only),
     };

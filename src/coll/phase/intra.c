@@ -15,6 +15,17 @@ int64_t sk_intra_epoch_bytes(const sk_call *c, int64_t most)
     return sk_machine_oversubscribed(c->machine) || c->slot_bytes < most ? c->slot_bytes : most;
 }
 
+/* n bytes in k epochs take k + 1 times an epoch's n/k bytes and its flag f: least for n/k = sqrt(n f). */
+int64_t sk_intra_flow_bytes(const sk_call *c, int64_t bytes)
+{
+    int64_t most = sk_intra_epoch_bytes(c, SK_INTRA_CHUNK), part = SK_INTRA_FLOW_LEAST;
+    if (sk_machine_oversubscribed(c->machine))
+        return most;
+    while (part < most && part * part / SK_INTRA_FLAG < bytes)
+        part += SK_INTRA_FLAG;
+    return part < most ? part : most;
+}
+
 bool sk_intra_use_common(const sk_call *c, int64_t bytes)
 {
     return sk_machine_oversubscribed(c->machine) && bytes <= c->slot_bytes &&
@@ -39,9 +50,8 @@ static int64_t ceil_div(int64_t all, int64_t part)
     return all / part + (all % part != 0);
 }
 
-sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block)
+sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block, int64_t most)
 {
-    int64_t most = sk_intra_epoch_bytes(c, SK_INTRA_CHUNK);
     if (n * block / most > SK_INTRA_EPOCHS)
         most = c->slot_bytes;
     sk_chunking d = {.block = block, .n = n, .per = 1, .cuts = 1, .part = block};

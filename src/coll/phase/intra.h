@@ -22,6 +22,10 @@ bool sk_single_copy_fits(const sk_call *c);
  * overlaps and every epoch costs a round of the scheduler: there an epoch takes a whole slot. */
 int64_t sk_intra_epoch_bytes(const sk_call *c, int64_t most);
 
+/* The same for an epoch of so many bytes that flow one way, to or from a root or along a chain: where each
+ * rank has a core, the copy out of one overlaps the copy into the next. */
+int64_t sk_intra_flow_bytes(const sk_call *c, int64_t bytes);
+
 /* May blocks of so many bytes together go through the common slot, to be taken in one step? That
  * pays where ranks share cores. Where each has its own core, writing the same cache lines costs
  * more than reading the slots of all. */
@@ -32,7 +36,8 @@ bool sk_intra_use_common(const sk_call *c, int64_t bytes);
 void sk_intra_await_all(sk_sched *s, const sk_call *c, int epoch);
 
 /* ---- equal blocks in epochs ----
- * An epoch holds as many whole blocks as it takes, or an even part of one longer block. */
+ * An epoch holds as many whole blocks as it takes, or an even part of one longer block. `most` is one of the
+ * functions above. */
 typedef struct sk_chunking {
     int64_t block;   /* bytes of each */
     int64_t n;       /* blocks */
@@ -48,7 +53,7 @@ typedef struct sk_chunk {
     int64_t from, len;
 } sk_chunk;
 
-sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block);
+sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block, int64_t most);
 sk_chunk sk_chunking_get(const sk_chunking *d, int64_t epoch);
 
 /* ---- the blocks of all other ranks ----

@@ -115,12 +115,11 @@ void sk_intra_reduce_by_parts(sk_sched *s, const sk_call *c, int to)
 
 int64_t sk_intra_chain_bytes(const sk_call *c)
 {
-    enum { CHUNKS = 4 };
-    int64_t bytes = sk_call_bytes(c), part = bytes / CHUNKS, chunk = SK_INTRA_CHUNK;
+    int64_t bytes = sk_call_bytes(c), chunk = SK_INTRA_CHUNK;
     if (bytes / chunk >= SK_INTRA_EPOCHS)
         return c->slot_bytes;
-    if (c->nranks > 2 && !sk_machine_oversubscribed(c->machine) && part < chunk)
-        chunk = part > SK_INTRA_REDUCE_SHORT ? part : SK_INTRA_REDUCE_SHORT;
+    if (!sk_machine_oversubscribed(c->machine))
+        return sk_intra_flow_bytes(c, bytes);
     return chunk < c->slot_bytes ? chunk : c->slot_bytes;
 }
 

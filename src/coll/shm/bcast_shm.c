@@ -12,7 +12,7 @@
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_span user = sk_recv_block(c, 0);
-    sk_chunking chunking = sk_chunking_of(c, 1, user.len);
+    sk_chunking chunking = sk_chunking_of(c, 1, user.len, sk_intra_flow_bytes(c, user.len));
     sk_span message = chunking.cuts > 1 ? sk_contiguous_place(s, c, user) : user;
     bool root = c->rank == c->root;
     if (root)
@@ -37,13 +37,14 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking chunking = sk_chunking_of(c, 1, sk_call_bytes(c));
+    int64_t n = sk_call_bytes(c);
+    sk_chunking chunking = sk_chunking_of(c, 1, n, sk_intra_flow_bytes(c, n));
     return chunking.cuts > 1 ? sk_intra_scratch(1, chunking.block) : 0;
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    int64_t epochs = sk_claim_ceil(k->n, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK));
+    int64_t epochs = sk_claim_ceil(k->n, sk_intra_flow_bytes(k->call, k->n));
     if (k->at_root)
         sk_claim_moves(c, epochs, epochs, k->n, 0, 0);
     else

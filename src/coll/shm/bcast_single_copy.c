@@ -33,7 +33,7 @@ static int64_t scratch(const sk_call *c)
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
-    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_flow_bytes(c, sk_call_bytes(c)),
            waits = sk_copy_waits(&x, n, chunk), others = c->nranks - 1;
     double first = n < chunk ? n : chunk, slow = x.in > x.out ? x.in : x.out,
            fast = x.in + x.out - slow;

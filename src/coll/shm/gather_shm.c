@@ -62,7 +62,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunki
 static void build(sk_sched *s, const sk_call *c)
 {
     int64_t block = sk_call_bytes(c);
-    sk_chunking chunking = sk_chunking_of(c, 1, block);
+    sk_chunking chunking = sk_chunking_of(c, 1, block, sk_intra_flow_bytes(c, block));
     if (block > 0 && sk_intra_use_common(c, (c->nranks - 1) * block))
         build_common(s, c);
     else if (c->rank == c->root)
@@ -73,7 +73,8 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking chunking = sk_chunking_of(c, 1, sk_call_bytes(c));
+    int64_t block = sk_call_bytes(c);
+    sk_chunking chunking = sk_chunking_of(c, 1, block, sk_intra_flow_bytes(c, block));
     return chunking.cuts > 1 ? sk_intra_scratch(c->nranks - 1, chunking.block) : 0;
 }
 
@@ -82,7 +83,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
 {
     bool common = k->is_short && sk_machine_oversubscribed(k->call->machine);
     bool edge = k->root == 0 || k->root == k->p - 1;
-    int64_t epochs = sk_claim_ceil(k->b, sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK));
+    int64_t epochs = sk_claim_ceil(k->b, sk_intra_flow_bytes(k->call, k->b));
     int64_t takes = common ? (edge ? 1 : 2) : (k->p - 1) * epochs;
     if (k->at_root)
         sk_claim_moves(c, epochs, 1, k->b, takes, (k->p - 1) * k->b);

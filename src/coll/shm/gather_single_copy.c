@@ -37,7 +37,7 @@ static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
-           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+           chunk = (double)sk_intra_flow_bytes(c, sk_call_bytes(c)),
            waits = (p - 1) * sk_copy_waits(&x, b, chunk),
            single = n * x.read + (p - 1) * x.call + p * x.wait;
     return (sk_ways){.slots = sk_copy_time(&x, n * x.out + (b < chunk ? b : chunk) * x.in + waits,

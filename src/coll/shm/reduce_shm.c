@@ -18,7 +18,7 @@ static bool fits(const sk_call *c)
 
 static int64_t pair_chunk(const sk_call *c)
 {
-    return sk_elems_in(c, sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+    return sk_elems_in(c, sk_intra_flow_bytes(c, sk_call_bytes(c)));
 }
 
 /* At the root, elements [first, first + n): the vector of rank 0 is the left operand. */

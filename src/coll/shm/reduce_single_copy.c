@@ -72,7 +72,7 @@ static int64_t scratch(const sk_call *c)
 /* Through slots of two ranks: in, out and reduced; the root follows by a chunk. */
 static double pair_slots(const sk_copy_costs *x, const sk_call *c)
 {
-    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+    double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_flow_bytes(c, sk_call_bytes(c)),
            root = x->out + x->copy, first = n < chunk ? n : chunk;
     return sk_copy_time(
         x, n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) + x->wait,

@@ -10,6 +10,13 @@
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
+static sk_chunking chunking_of(const sk_call *c)
+{
+    int n = c->nranks - 1;
+    int64_t block = sk_call_bytes(c);
+    return sk_chunking_of(c, n, block, sk_intra_flow_bytes(c, n * block));
+}
+
 static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
@@ -46,7 +53,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunki
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking chunking = chunking_of(c);
     if (c->rank == c->root)
         build_root(s, c, &chunking);
     else
@@ -55,14 +62,14 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
+    sk_chunking chunking = chunking_of(c);
     return chunking.cuts > 1 ? sk_intra_scratch(chunking.n, chunking.block) : 0;
 }
 
 /* The epochs of p - 1 blocks: whole ones, or parts of one. */
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    int64_t chunk = sk_intra_epoch_bytes(k->call, SK_INTRA_CHUNK),
+    int64_t chunk = sk_intra_flow_bytes(k->call, (k->p - 1) * k->b),
             each = sk_claim_ceil(k->b, chunk);
     int64_t epochs = k->b <= chunk ? sk_claim_ceil(k->p - 1, chunk / k->b) : (k->p - 1) * each;
     if (k->at_root)

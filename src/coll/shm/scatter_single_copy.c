@@ -36,7 +36,7 @@ static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
     double p = c->nranks, b = (double)sk_call_bytes(c), n = (p - 1) * b,
-           chunk = (double)sk_intra_epoch_bytes(c, SK_INTRA_CHUNK),
+           chunk = (double)sk_intra_flow_bytes(c, (c->nranks - 1) * sk_call_bytes(c)),
            waits = sk_copy_waits(&x, n, chunk);
     return (sk_ways){.slots = sk_copy_time(&x, n * x.in + (b < chunk ? b : chunk) * x.out + waits,
                                            n * (x.in + x.out) + waits),

@@ -314,6 +314,7 @@ static bool vote(sk_introduction *in, bool alive)
         prices[i] = prices[i] < INT64_MAX ? prices[i] : 0;
     memcpy(w->prices.fs, prices, sizeof w->prices.fs);
     memcpy(&in->network, &votes[VOTE_NETWORK], sizeof in->network);
+    sk_copy_prices_of_two_cores(&w->prices);
     sk_select_prices(sk_proc.select, &w->prices);
     sk_select_network(sk_proc.select, &in->network);
     if (w->nnodes > 1)
