@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """spmm.py BUILD MATRIX COLUMN,COLUMN...: the exchange of a product with a matrix of Table II of the distance-halving paper and
 a dense one, simulated: rows by method and number of columns, with the time of direct messages."""
-import csv
 import os
 import subprocess
 import sys
 import tempfile
+
+from speedup import simulate
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TABLE = {"dwt_193": (193, 1843), "journals": (128, 6096), "heart1": (3600, 1387773), "ash292": (292, 2208),
@@ -17,14 +18,5 @@ each = -(-rows // ranks)  # rows of a rank
 size = {each * c * 8: c for c in columns}
 with tempfile.NamedTemporaryFile("w", suffix=".mtx") as f:
     subprocess.run([os.path.join(HERE, "matrix.py"), str(rows), str(nonzeros)], stdout=f, check=True)
-    done = subprocess.run([f"{build}/lab/sim/skein-sim", "-p", "sim/niagara.prices", "-g", f"matrix:{f.name}", "-n", str(ranks),
-                           "-m", "node:* socket:2 core:18", "-b", ",".join(map(str, size)), "-l", name],
-                          capture_output=True, text=True)
-if done.returncode:
-    sys.exit(done.stderr)
-rows = list(csv.DictReader(done.stdout.splitlines()))
-direct = {r["x"]: r["y"] for r in rows if r["series"] == "direct"}
-out = csv.DictWriter(sys.stdout, [*rows[0], "direct"], lineterminator="\n")
-out.writeheader()
-for r in rows:
-    out.writerow({**r, "x": size[int(r["x"])], "direct": direct[r["x"]]})
+    simulate([f"{build}/lab/sim/skein-sim", "-p", "sim/niagara.prices", "-g", f"matrix:{f.name}", "-n", str(ranks),
+              "-m", "node:* socket:2 core:18", "-b", ",".join(map(str, size)), "-l", name], lambda bytes: size[int(bytes)])

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "coll/algo.h"
 #include "lab/graph/spec.h"
@@ -149,6 +150,29 @@ static sk_status build(const void *ctx, int rank, sk_sched **out)
                  .slot_bytes = s->slot_bytes,
                  .direct = true};
     return sk_algo_build(x->algo, &c, out);
+}
+
+static double cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+sk_status sk_sim_schedule(const sk_sim *s, const sk_sim_method *m, int64_t bytes, double *ns)
+{
+    enum { SAMPLE = 64 }; /* ranks */
+    sim_call x = {s, m, sk_algo_find(s->coll, sk_method_get(m->id)->name), bytes};
+    int n = s->machine->nranks, ranks = n < SAMPLE ? n : SAMPLE;
+    double since = cpu_ns();
+    sk_status st = x.algo ? SK_OK : SK_BADARG;
+    for (int i = 0; i < ranks && st == SK_OK; i++) {
+        sk_sched *sched = NULL;
+        st = build(&x, (int)((int64_t)i * n / ranks), &sched);
+        sk_sched_free(sched);
+    }
+    *ns = (cpu_ns() - since) / ranks;
+    return st;
 }
 
 sk_status sk_sim_call(const sk_sim *s, const sk_sim_method *m, int64_t bytes, sk_priced *out)

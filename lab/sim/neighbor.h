@@ -36,6 +36,9 @@ sk_status sk_sim_method_new(const sk_sim *s, sk_method_id id, const sk_pattern_o
                             sk_sim_method *out);
 void sk_sim_method_free(const sk_sim *s, sk_sim_method *m);
 
+/* Measured: CPU time in ns that a rank needs from its pattern to its schedule, on average, with blocks of `bytes`. */
+sk_status sk_sim_schedule(const sk_sim *s, const sk_sim_method *m, int64_t bytes, double *ns);
+
 /* The time of a call with blocks of `bytes`. */
 sk_status sk_sim_call(const sk_sim *s, const sk_sim_method *m, int64_t bytes, sk_priced *out);
 
