@@ -53,9 +53,10 @@ enum {
 
     /* ---- messages ---- */
 
-    /* Segments of the pipelined broadcast. */
-    SK_CHAIN_SOFTWARE =
-        6 << 10, /* bytes that take as long as a message's software: 0.5 us at 12.5 GB/s */
+    /* Bytes that take as long as the software of a message at one end: 0.25 us at 12.5 GB/s, the customary prices. */
+    SK_MESSAGE_SOFTWARE = 3125,
+    /* Segments of the pipelined broadcast: a rank receives each and sends it on. */
+    SK_CHAIN_SOFTWARE = 2 * SK_MESSAGE_SOFTWARE,
     SK_CHAIN_LEAST = 4 << 10,
     SK_CHAIN_MOST = 256 << 10,
     SK_CHAIN_SEGMENTS = 4096,    /* more are not worth the steps */

@@ -214,10 +214,10 @@ int64_t sk_tree_scratch(const sk_call *c)
  *   predicted   0   531   531   812   1375   1937   2687
  *   formula     0   407   520   892   1388   1923   2702
  *
- * 3125 bytes take as long as the software of a message: 0.25 us at 12.5 GB/s. */
+ * Up to 16 ranks the root sends faster than a tree. */
 int64_t sk_linear_cutoff(int p)
 {
-    return p <= 16 ? 0 : (int64_t)3125 * p / (p + 160);
+    return p <= 16 ? 0 : (int64_t)SK_MESSAGE_SOFTWARE * p / (p + 160);
 }
 
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x)
