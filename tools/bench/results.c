@@ -21,7 +21,7 @@ void sk_csv_header(FILE *f, bool graph)
 
 static void csv_timing(FILE *f, const sk_timing *t)
 {
-    fprintf(f, ",%.6g,%.6g,%.6g,%.6g,%.6g", t->skein_us, t->host_us, t->ratio.mid, t->ratio.lo,
+    fprintf(f, ",%.9g,%.9g,%.9g,%.9g,%.9g", t->skein_us, t->host_us, t->ratio.mid, t->ratio.lo,
             t->ratio.hi);
 }
 
@@ -46,7 +46,7 @@ void sk_csv_row(FILE *f, const sk_bench_options *o, const sk_result *r)
             p->rounds, p->singles, p->train);
     for (int t = 0; t < SK_TIMES; t++)
         csv_timing(f, &p->time[t]);
-    fprintf(f, ",%.6g,%s,%s,%d,%d,%s,%d,%.3g,%.3g", p->empty_us, sk_form_names[r->form],
+    fprintf(f, ",%.9g,%s,%s,%d,%d,%s,%d,%.3g,%.3g", p->empty_us, sk_form_names[r->form],
             sk_phase_names[c->phase], c->calls, c->gap_us, sk_buffer_names[c->buffers],
             (int)o->busy, p->overlap[0], p->overlap[1]);
     if (r->graph)
