@@ -133,9 +133,8 @@ static void at_least(int64_t *price, int64_t least)
 
 void sk_copy_prices_of_two_cores(sk_copy_prices *p)
 {
-    enum {
-        FAR = 4
-    }; /* a line of another core takes at least so many times as long as one that is here */
+    /* A line of another core takes at least so many times as long as one that is here. */
+    enum { FAR = 4 };
     int64_t far = FAR * p->fs[SK_PRICE_COPY];
     at_least(&p->fs[SK_PRICE_IN], far);
     at_least(&p->fs[SK_PRICE_OUT], far);

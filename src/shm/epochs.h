@@ -60,9 +60,10 @@ typedef enum sk_shm_kind {
 /* One of the epochs that were counted last. */
 typedef struct sk_shm_epoch_state {
     sk_shm_line *lines; /* of local rank 0; those of the others follow */
-    char *slots;    /* of local rank 0; those of the others follow, the common one last. RUN_AHEAD:
-                         * of this rank's row; each rank that posts names its own in its line */
-    int64_t stride; /* from a slot to the next */
+    /* Of local rank 0; those of the others follow, the common one last. RUN_AHEAD: where this rank's own one
+     * is; each rank that posts names the row of its own in its line. */
+    char *slots;
+    int64_t stride;   /* from a slot to the next */
     uint64_t arrived; /* BY_ALL: value of the counter when all have posted */
     uint32_t ring;    /* of the slots; 0: they are in the lines */
     uint32_t line;    /* index in its ring */

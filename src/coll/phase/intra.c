@@ -50,7 +50,7 @@ static int64_t ceil_div(int64_t all, int64_t part)
     return all / part + (all % part != 0);
 }
 
-sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block, int64_t most)
+static sk_chunking chunking(const sk_call *c, int n, int64_t block, int64_t most)
 {
     if (n * block / most > SK_INTRA_EPOCHS)
         most = c->slot_bytes;
@@ -68,6 +68,16 @@ sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block, int64_t most)
     d.cuts = ceil_div(block, d.part);
     d.nepochs = d.cuts * n;
     return d;
+}
+
+sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block)
+{
+    return chunking(c, n, block, sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+}
+
+sk_chunking sk_chunking_one_way(const sk_call *c, int n, int64_t block)
+{
+    return chunking(c, n, block, sk_intra_flow_bytes(c, n * block));
 }
 
 sk_chunk sk_chunking_get(const sk_chunking *d, int64_t epoch)

@@ -36,8 +36,7 @@ bool sk_intra_use_common(const sk_call *c, int64_t bytes);
 void sk_intra_await_all(sk_sched *s, const sk_call *c, int epoch);
 
 /* ---- equal blocks in epochs ----
- * An epoch holds as many whole blocks as it takes, or an even part of one longer block. `most` is one of the
- * functions above. */
+ * An epoch holds as many whole blocks as it takes, or an even part of one longer block. */
 typedef struct sk_chunking {
     int64_t block;   /* bytes of each */
     int64_t n;       /* blocks */
@@ -53,7 +52,8 @@ typedef struct sk_chunk {
     int64_t from, len;
 } sk_chunk;
 
-sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block, int64_t most);
+sk_chunking sk_chunking_of(const sk_call *c, int n, int64_t block);
+sk_chunking sk_chunking_one_way(const sk_call *c, int n, int64_t block); /* sk_intra_flow_bytes */
 sk_chunk sk_chunking_get(const sk_chunking *d, int64_t epoch);
 
 /* ---- the blocks of all other ranks ----

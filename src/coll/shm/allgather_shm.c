@@ -70,8 +70,7 @@ static void build(sk_sched *s, const sk_call *c)
 {
     sk_blocks all = {.c = c, .side = SK_RECV};
     int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
-    sk_chunking chunking =
-        sk_chunking_of(c, 1, longest(c), sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+    sk_chunking chunking = sk_chunking_of(c, 1, longest(c));
     if (bytes > 0 && sk_intra_use_common(c, bytes))
         build_common(s, c, &all, bytes);
     else
@@ -81,8 +80,7 @@ static void build(sk_sched *s, const sk_call *c)
 static int64_t scratch(const sk_call *c)
 {
     sk_blocks all = {.c = c, .side = SK_RECV};
-    sk_chunking chunking =
-        sk_chunking_of(c, 1, longest(c), sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+    sk_chunking chunking = sk_chunking_of(c, 1, longest(c));
     int64_t bytes = sk_blocks_bytes(&all, 0, c->nranks);
     return chunking.cuts > 1 ? sk_intra_scratch(1, bytes) + sk_intra_scratch(1, chunking.block) : 0;
 }

@@ -24,8 +24,7 @@ static void empty(sk_sched *s, const sk_others *from, sk_chunk h, int epoch)
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_chunking chunking =
-        sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c), sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     sk_others to = sk_others_of(c, SK_SEND, c->rank), from = sk_others_of(c, SK_RECV, c->rank);
     if (chunking.cuts > 1)
         sk_others_make_copy(s, &from, false);
@@ -50,8 +49,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking chunking =
-        sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c), sk_intra_epoch_bytes(c, SK_INTRA_CHUNK));
+    sk_chunking chunking = sk_chunking_of(c, c->nranks - 1, sk_call_bytes(c));
     int64_t copies = chunking.cuts > 1 ? 2 : c->in_place && chunking.nepochs > 1;
     return sk_intra_scratch(copies * chunking.n, chunking.block);
 }

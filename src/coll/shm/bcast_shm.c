@@ -12,7 +12,7 @@
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_span user = sk_recv_block(c, 0);
-    sk_chunking chunking = sk_chunking_of(c, 1, user.len, sk_intra_flow_bytes(c, user.len));
+    sk_chunking chunking = sk_chunking_one_way(c, 1, user.len);
     sk_span message = chunking.cuts > 1 ? sk_contiguous_place(s, c, user) : user;
     bool root = c->rank == c->root;
     if (root)
@@ -37,8 +37,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t n = sk_call_bytes(c);
-    sk_chunking chunking = sk_chunking_of(c, 1, n, sk_intra_flow_bytes(c, n));
+    sk_chunking chunking = sk_chunking_one_way(c, 1, sk_call_bytes(c));
     return chunking.cuts > 1 ? sk_intra_scratch(1, chunking.block) : 0;
 }
 

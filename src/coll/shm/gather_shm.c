@@ -62,7 +62,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunki
 static void build(sk_sched *s, const sk_call *c)
 {
     int64_t block = sk_call_bytes(c);
-    sk_chunking chunking = sk_chunking_of(c, 1, block, sk_intra_flow_bytes(c, block));
+    sk_chunking chunking = sk_chunking_one_way(c, 1, block);
     if (block > 0 && sk_intra_use_common(c, (c->nranks - 1) * block))
         build_common(s, c);
     else if (c->rank == c->root)
@@ -73,8 +73,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t block = sk_call_bytes(c);
-    sk_chunking chunking = sk_chunking_of(c, 1, block, sk_intra_flow_bytes(c, block));
+    sk_chunking chunking = sk_chunking_one_way(c, 1, sk_call_bytes(c));
     return chunking.cuts > 1 ? sk_intra_scratch(c->nranks - 1, chunking.block) : 0;
 }
 

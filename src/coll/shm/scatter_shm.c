@@ -10,13 +10,6 @@
 #include "coll/claim.h"
 #include "coll/phase/intra.h"
 
-static sk_chunking chunking_of(const sk_call *c)
-{
-    int n = c->nranks - 1;
-    int64_t block = sk_call_bytes(c);
-    return sk_chunking_of(c, n, block, sk_intra_flow_bytes(c, n * block));
-}
-
 static void build_root(sk_sched *s, const sk_call *c, const sk_chunking *chunking)
 {
     sk_others to = sk_others_of(c, SK_SEND, c->root);
@@ -53,7 +46,7 @@ static void build_other(sk_sched *s, const sk_call *c, const sk_chunking *chunki
 
 static void build(sk_sched *s, const sk_call *c)
 {
-    sk_chunking chunking = chunking_of(c);
+    sk_chunking chunking = sk_chunking_one_way(c, c->nranks - 1, sk_call_bytes(c));
     if (c->rank == c->root)
         build_root(s, c, &chunking);
     else
@@ -62,7 +55,7 @@ static void build(sk_sched *s, const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    sk_chunking chunking = chunking_of(c);
+    sk_chunking chunking = sk_chunking_one_way(c, c->nranks - 1, sk_call_bytes(c));
     return chunking.cuts > 1 ? sk_intra_scratch(chunking.n, chunking.block) : 0;
 }
 
