@@ -26,7 +26,7 @@ _skein() {
     --form) words="blocking nonblocking persistent all" ;;
     --buffers) words="reused written fresh" ;;
     --graph) words="random: moore: matrix:" ;;
-    --report | --plot | --csv | --prices | --show | --trace | --output | -o)
+    --report | --plot | --csv | --prices | --show | --check | --trace | --output | -o)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
         ;;

@@ -23,7 +23,8 @@ typedef struct sk_price_case {
     const sk_rename *rename;                                       /* of the call; NULL: none */
     sk_status (*build)(const void *ctx, int rank, sk_sched **out); /* the schedule of a rank */
     const void *ctx;
-    bool all; /* walk all ranks and rounds, however long that takes */
+    bool all;  /* walk all ranks and rounds, however long that takes */
+    int calls; /* equal calls, one after the other, each rank at its own pace; 0 is 1 */
 } sk_price_case;
 
 /* Rounds first <= r < end that repeat each other. Those up to `first` + `keep` are walked; the time of the

@@ -107,8 +107,10 @@ void sk_prices_measured(sk_prices *p, const sk_copy_prices *measured)
     if (ns[SK_PRICE_COPY] > 0)
         p->copy = core->in = core->out = ns[SK_PRICE_COPY];
     /* As in coll/copy_time.h: half of the programs have written the memory since the last call. */
-    if (ns[SK_PRICE_READ] > 0 && ns[SK_PRICE_REREAD] > 0)
+    if (ns[SK_PRICE_READ] > 0 && ns[SK_PRICE_REREAD] > 0) {
         p->read = (ns[SK_PRICE_READ] + ns[SK_PRICE_REREAD]) / 2;
+        p->fresh = ns[SK_PRICE_READ] - p->read;
+    }
     if (ns[SK_PRICE_CALL] > 0)
         p->call = ns[SK_PRICE_CALL];
 }

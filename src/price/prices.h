@@ -45,10 +45,16 @@ typedef struct sk_prices {
     double port_gap, port_byte; /* ns that a message and a byte occupy the port of a node */
     double step;                /* ns of CPU time for any step */
     double copy, reduce;        /* ns for a byte, by one core */
+    double
+        together; /* ns more for a byte into or out of a slot, where each rank has a core and all copy */
     double read, call; /* ns for a byte that is read in place, and for the call that reads */
+    double fresh;      /* ns more for a byte that another core has written in the same call */
+    double same;       /* ns more for each other core that reads the same byte at the same time */
     double memory;     /* ns that a byte copied by any core occupies the memory of the node */
-    double cache;      /* bytes: a rank that copies no more than this in a call needs no memory */
-    double wake;       /* ns until another rank runs on the same core */
+    double far; /* ns more for a byte that a core copies where its ranks need more than `cache` */
+    double
+        cache; /* bytes: the ranks of a core that use no more than this in a call need no memory */
+    double wake; /* ns until another rank runs on the same core */
 } sk_prices;
 
 sk_prices sk_prices_usual(void);

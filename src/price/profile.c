@@ -9,16 +9,25 @@ typedef struct profiler {
     const sk_machine *machine;
     const sk_prices *p;
     int rank, nlocal;
-    const int *local;        /* the ranks of the node */
-    bool shared;             /* ranks share cores */
-    uint32_t seen_epoch;     /* of the last flags that were waited for ... */
-    int seen_lo, seen_hi;    /* ... and whose they were; seen_hi 0: none yet */
-    double copied;           /* bytes so far */
-    double all_ns, all_flag; /* to look at the flags of all local ranks */
+    const int *local;     /* the ranks of the node */
+    bool shared;          /* ranks share cores */
+    uint32_t seen_epoch;  /* of the last flags that were waited for ... */
+    int seen_lo, seen_hi; /* ... and whose they were; seen_hi 0: none yet */
+    double copied, read;  /* bytes so far; those that were read in place */
+    double *shared_part;  /* of each epoch: how much of the own slot other cores have read before */
+    bool exports_fresh;   /* the last exported memory had been written in this call */
+    bool one_source;      /* all that is read in place is of one rank */
+    int64_t lo[SK_NBUFS], hi[SK_NBUFS]; /* of each buffer: what earlier rounds have written */
+    double all_ns, all_flag;            /* to look at the flags of all local ranks */
     sk_profile *t;
     uint32_t cap;
     bool failed;
 } profiler;
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static void add(profiler *x, sk_act act)
 {
@@ -27,6 +36,7 @@ static void add(profiler *x, sk_act act)
     if (act.kind == SK_ACT_WORK && last && last->kind == SK_ACT_WORK) {
         last->ns += act.ns;
         last->bytes += act.bytes;
+        last->far += act.far;
         return;
     }
     if (t->nacts == x->cap) {
@@ -43,20 +53,76 @@ static void add(profiler *x, sk_act act)
     t->looks += sk_act_looks(&act);
 }
 
-static void copying(profiler *x, double bytes, double ns)
+/* Half a byte for each that is read from or written to memory other than slots, which stay in caches. */
+static double far_bytes(const sk_span *a, const sk_span *b)
+{
+    double from = !a || !sk_buf_is_slot(a->buf), to = !sk_buf_is_slot(b->buf);
+    return (double)b->len * (from + to) / 2;
+}
+
+/* `from` NULL: the memory of another rank. */
+static void copying(profiler *x, double bytes, double ns, const sk_span *from, const sk_span *to)
 {
     x->copied += bytes;
-    add(x, (sk_act){.kind = SK_ACT_WORK, .bytes = bytes, .ns = ns + x->p->step});
+    add(x, (sk_act){.kind = SK_ACT_WORK,
+                    .bytes = bytes,
+                    .far = far_bytes(from, to),
+                    .ns = ns + x->p->step});
 }
 
 static void work(profiler *x, double ns)
 {
-    copying(x, 0, ns);
+    add(x, (sk_act){.kind = SK_ACT_WORK, .ns = ns + x->p->step});
 }
 
 static const sk_level_prices *level_to(const profiler *x, int rank)
 {
     return &x->p->level[sk_at_of(x->machine, x->rank, rank)];
+}
+
+/* ---- what is in the caches of this core only ---- */
+
+static bool is_fresh(const profiler *x, const sk_span *s)
+{
+    return s->buf < SK_NBUFS && s->off < x->hi[s->buf] && s->off + s->len > x->lo[s->buf];
+}
+
+static void include(int64_t lo[SK_NBUFS], int64_t hi[SK_NBUFS], const sk_span *s)
+{
+    if (s->buf >= SK_NBUFS || s->len == 0)
+        return;
+    int64_t end = s->off + s->len;
+    lo[s->buf] = lo[s->buf] < hi[s->buf] && lo[s->buf] < s->off ? lo[s->buf] : s->off;
+    hi[s->buf] = hi[s->buf] > end ? hi[s->buf] : end;
+}
+
+/* Does a rank only read the memory of one other, a root? */
+static bool has_one_source(const struct sk_sched_view *v)
+{
+    int peer = -1;
+    for (const sk_step *st = v->steps; st < v->steps + v->nsteps; st++) {
+        if (st->kind == SK_STEP_EXPORT ||
+            (st->kind == SK_STEP_READ && peer >= 0 && st->peer != peer))
+            return false;
+        peer = st->kind == SK_STEP_READ ? st->peer : peer;
+    }
+    return peer >= 0;
+}
+
+/* Memory of another rank that is read in place. The others are taken to export what this rank does: a result, or
+ * what the user has given. Those who read from a root read the same, unless they begin at different places. */
+static double read_ns(const profiler *x, const sk_step *st)
+{
+    double byte = x->p->read;
+    int cores = x->shared ? x->machine->cores : x->nlocal - 1;
+    bool near = sk_at_of(x->machine, x->rank, st->peer) == SK_AT_CORE;
+    if (st->peer == x->rank)
+        return (double)st->b.len * x->p->copy;
+    if (x->exports_fresh && !near)
+        byte += x->p->fresh;
+    if (x->one_source && st->lo == 0 && st->hi == 0)
+        byte += x->p->same * (cores - 1);
+    return x->p->call + (double)st->b.len * byte;
 }
 
 /* ---- shared memory ---- */
@@ -96,13 +162,21 @@ static void await(profiler *x, sk_act_kind kind, uint32_t epoch, int lo, int hi)
     add(x, act);
 }
 
-/* Reduces over the slots of local ranks. */
+/* Reduces over the slots of local ranks. The first reduction reads two operands; those of other cores take longer. */
 static double fold_ns(const profiler *x, int lo, int hi, int64_t len)
 {
-    double ns = (double)len * x->p->reduce * (hi - lo - 1);
-    for (int i = lo; i < hi; i++)
-        ns += (double)len * level_to(x, x->local[i])->out;
-    return ns;
+    double each = hi - lo > 1 ? x->p->reduce * (hi - lo - 1) : x->p->copy;
+    for (int i = lo; i < hi; i++) {
+        double far = level_to(x, x->local[i])->out - x->p->copy;
+        each += far > 0 ? far : 0;
+    }
+    return (double)len * each;
+}
+
+/* A byte out of a slot of that level. Ranks that share cores copy one after the other, and seldom from each other. */
+static double slot_out(const profiler *x, const sk_level_prices *l)
+{
+    return l->out + (x->shared ? 0 : x->p->together);
 }
 
 /* The price of a byte out of the common slot, to which all local ranks have written. */
@@ -111,7 +185,7 @@ static double common_out(const profiler *x)
     double most = 0;
     for (int l = SK_AT_CORE; l <= SK_AT_NODE; l++)
         if (x->p->level[l].flag <= x->all_flag)
-            most = x->p->level[l].out > most ? x->p->level[l].out : most;
+            most = larger(most, slot_out(x, &x->p->level[l]));
     return most;
 }
 
@@ -131,15 +205,17 @@ static void wait_step(profiler *x, const sk_step *st)
             await(x, SK_ACT_AWAIT, st->packet, 0, x->nlocal);
         else
             await_one(x, st);
-        copying(x, len, len * (st->peer < 0 ? common_out(x) : level_to(x, st->peer)->out));
+        copying(x, len, len * (st->peer < 0 ? common_out(x) : slot_out(x, level_to(x, st->peer))),
+                &st->a, &st->b);
         break;
     case SK_STEP_READ:
         await_one(x, st);
-        copying(x, len, st->peer == x->rank ? len * x->p->copy : x->p->call + len * x->p->read);
+        x->read += len;
+        copying(x, len, read_ns(x, st), NULL, &st->b);
         break;
     case SK_STEP_FOLD:
         await(x, SK_ACT_AWAIT, st->packet, st->lo, st->hi);
-        copying(x, len * (st->hi - st->lo), fold_ns(x, st->lo, st->hi, st->b.len));
+        copying(x, len * (st->hi - st->lo), fold_ns(x, st->lo, st->hi, st->b.len), &st->a, &st->b);
         break;
     case SK_STEP_JOIN:
         await(x, SK_ACT_AWAIT, st->packet, 0, x->nlocal);
@@ -156,6 +232,40 @@ static void wait_step(profiler *x, const sk_step *st)
     }
 }
 
+/* How much of a rank's slot ranks on other cores read, where ranks share cores: each is taken to read as much of
+ * it as this rank reads of theirs. One that reads nothing is read by all. */
+static bool find_shared_parts(profiler *x)
+{
+    uint32_t n = x->v->nepochs;
+    double *written = calloc(2 * (size_t)n + 1, sizeof *written), *read = written + n;
+    double apart = x->nlocal * (1 - 1.0 / x->machine->cores);
+    if (!written)
+        return false;
+    for (const sk_step *st = x->v->steps; st < x->v->steps + x->v->nsteps; st++) {
+        bool slot = (st->b.buf & SK_BUF_MASK) == SK_SLOT;
+        if (st->kind == SK_STEP_COPY && slot)
+            written[sk_buf_epoch(st->b.buf)] += (double)st->a.len;
+        if ((st->kind == SK_STEP_TAKE && st->peer >= 0) || st->kind == SK_STEP_FOLD)
+            read[st->packet] = larger(read[st->packet], (double)st->b.len);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        double part = read[i] > 0 && written[i] > 0 ? apart * read[i] / written[i] : 1;
+        written[i] = part < 1 ? part : 1;
+    }
+    x->shared_part = written;
+    return true;
+}
+
+/* A byte into a slot. */
+static double slot_in(const profiler *x, uint32_t buf)
+{
+    double in = x->p->level[SK_AT_SOCKET].in, copy = x->p->copy;
+    if (!x->shared)
+        return in + x->p->together;
+    return x->shared_part && in > copy ? copy + (in - copy) * x->shared_part[sk_buf_epoch(buf)]
+                                       : in;
+}
+
 /* ---- messages and local steps ---- */
 
 static void transfer(profiler *x, const sk_step *st)
@@ -170,9 +280,11 @@ static void transfer(profiler *x, const sk_step *st)
     add(x, (sk_act){.kind = send ? SK_ACT_SEND : SK_ACT_RECV,
                     .level = (uint8_t)level,
                     .fifo = !packet && st->packet,
+                    .fresh = send && level != SK_AT_CORE && is_fresh(x, &st->a),
                     .peer = st->peer,
                     .len = len,
-                    .bytes = copied});
+                    .bytes = copied,
+                    .far = send || level == SK_AT_NET ? 0 : far_bytes(NULL, &st->b)});
 }
 
 static void local_step(profiler *x, const sk_step *st)
@@ -180,21 +292,22 @@ static void local_step(profiler *x, const sk_step *st)
     double len = (double)(st->kind == SK_STEP_GET ? st->b.len : st->a.len);
     switch (st->kind) {
     case SK_STEP_REDUCE:
-        copying(x, len, len * x->p->reduce);
+        copying(x, len, len * x->p->reduce, &st->a, &st->b);
         break;
     case SK_STEP_EXPORT:
+        x->exports_fresh = is_fresh(x, &st->a);
         work(x, 0);
         break;
     default: /* into a slot, which others have read, it costs more */
-        copying(x, len,
-                len * (sk_buf_is_slot(st->b.buf) ? x->p->level[SK_AT_SOCKET].in : x->p->copy));
+        copying(x, len, len * (sk_buf_is_slot(st->b.buf) ? slot_in(x, st->b.buf) : x->p->copy),
+                &st->a, &st->b);
         break;
     }
 }
 
 static void profile_round(profiler *x, const sk_round *rd, uint32_t released)
 {
-    const sk_step *st = &x->v->steps[rd->first];
+    const sk_step *st = &x->v->steps[rd->first], *end = &x->v->steps[sk_round_end(rd)];
     if (rd->released > released)
         add(x, (sk_act){.kind = SK_ACT_RELEASE, .epoch = rd->released});
     for (uint32_t i = 0; i < rd->nhead; i++, st++) {
@@ -210,13 +323,42 @@ static void profile_round(profiler *x, const sk_round *rd, uint32_t released)
         wait_step(x, st);
     if (rd->nrecv + rd->nsend)
         add(x, (sk_act){.kind = SK_ACT_FINISH, .peer = (int32_t)(rd->nrecv + rd->nsend)});
+    for (st = &x->v->steps[rd->first]; st < end; st++)
+        if (st->kind != SK_STEP_SEND)
+            include(x->lo, x->hi, &st->b);
 }
 
-/* What a rank copies stays in caches, if that is little. */
-static void forget_copies(const profiler *x)
+/* The bytes of all buffers that a rank uses, and those of others that it reads in place. */
+static double used_bytes(const profiler *x)
 {
-    for (uint32_t i = 0; i < x->t->nacts && (x->copied <= x->p->cache || x->p->memory <= 0); i++)
-        x->t->acts[i].bytes = 0;
+    double bytes = x->read;
+    int64_t lo[SK_NBUFS] = {0}, hi[SK_NBUFS] = {0};
+    for (const sk_step *st = x->v->steps; st < x->v->steps + x->v->nsteps; st++) {
+        include(lo, hi, &st->a);
+        include(lo, hi, &st->b);
+    }
+    for (int i = 0; i < SK_NBUFS; i++)
+        bytes += (double)(hi[i] - lo[i]);
+    return bytes;
+}
+
+/* The part of what the ranks of a core use that is no longer in its cache when it is used again. Up to half a cache
+ * all of it is, from twice the cache on nothing. */
+static double missing_part(const profiler *x)
+{
+    int sharing = x->shared ? (x->nlocal - 1) / x->machine->cores + 1 : 1;
+    double part = x->p->cache > 0 ? used_bytes(x) * sharing / x->p->cache : 2;
+    return part < 0.5 ? 0 : part < 2 ? (part - 0.5) / 1.5 : 1;
+}
+
+static void price_memory(const profiler *x)
+{
+    double far = x->p->far > 0 ? x->p->far * missing_part(x) : 0;
+    for (uint32_t i = 0; i < x->t->nacts; i++) {
+        if (x->copied <= x->p->cache || x->p->memory <= 0)
+            x->t->acts[i].bytes = 0;
+        x->t->acts[i].ns += x->t->acts[i].far * far;
+    }
 }
 
 sk_status sk_profile_new(const sk_sched *s, int rank, const sk_machine *machine, const sk_prices *p,
@@ -224,7 +366,8 @@ sk_status sk_profile_new(const sk_sched *s, int rank, const sk_machine *machine,
 {
     const struct sk_sched_view *v = sk_sched_view(s);
     sk_profile t = {.nepochs = v->nepochs, .steps = v->nsteps, .sizes_known = true};
-    profiler x = {.v = v, .machine = machine, .p = p, .rank = rank, .t = &t};
+    profiler x = {
+        .v = v, .machine = machine, .p = p, .rank = rank, .t = &t, .one_source = has_one_source(v)};
     if (v->nepochs && !machine)
         return SK_BADARG;
     if (machine) {
@@ -234,14 +377,15 @@ sk_status sk_profile_new(const sk_sched *s, int rank, const sk_machine *machine,
             flags_of(&x, 0, x.nlocal, &x.all_ns, &x.all_flag);
     }
     t.rounds = calloc(v->nrounds + 1, sizeof *t.rounds);
-    x.failed = !t.rounds;
+    x.failed = !t.rounds || (x.shared && v->nepochs && !find_shared_parts(&x));
     uint32_t released = 0;
     for (uint32_t r = 0; r < v->nrounds && !x.failed; r++) {
         profile_round(&x, &v->rounds[r], released);
         released = v->rounds[r].released > released ? v->rounds[r].released : released;
         t.rounds[++t.nrounds] = t.nacts;
     }
-    forget_copies(&x);
+    price_memory(&x);
+    free(x.shared_part);
     if (x.failed) {
         sk_profile_free(&t);
         return SK_NOMEM;

@@ -21,13 +21,16 @@ typedef struct sk_act {
     uint8_t kind;  /* sk_act_kind */
     uint8_t level; /* sk_at, between the rank and the peer */
     bool fifo;     /* a message through shared memory: sk_send_intra */
+    bool fresh;    /* SEND: of bytes that the rank has written in this call */
     uint32_t epoch;
     int32_t peer;   /* a rank; AWAIT: the one that is waited for, -1: several; FINISH: messages */
     int32_t lo, hi; /* local ranks */
     int64_t len;    /* bytes of the message */
     double bytes;   /* WORK, RECV: copied by the core through the memory of the node */
-    double ns;      /* of the core; AWAIT, QUIESCE: to look at all flags */
-    double flag;    /* AWAIT, QUIESCE: ns from the last flag's store until it is seen */
+    double far; /* the same as far as the user's buffers are read or written: half a byte each */
+    double
+        ns; /* of the core; AWAIT, QUIESCE: to look at all flags; RECV: beside the message's own */
+    double flag; /* AWAIT, QUIESCE: ns from the last flag's store until it is seen */
 } sk_act;
 
 /* What it costs to walk it: looking at many flags is much less work than as many messages. */

@@ -1,5 +1,5 @@
 /* walk.h: the time that a collective takes by the model of prices.h: when its last rank ends, if all ranks
- * start together.
+ * start together; and how long each of many calls takes that follow each other, where ranks may run ahead.
  *
  * The profiles of the ranks run against each other, in the order of time. What is modelled:
  *
@@ -19,6 +19,7 @@
 
 typedef struct sk_priced {
     double ns;     /* when the last rank ends */
+    double each;   /* when the last rank ends `calls` in a row, over their number; 0: not walked */
     bool exact;    /* by the model; false: some ranks were assumed to do as others do */
     int ranks;     /* that were walked */
     int64_t looks; /* what was walked: sk_act_looks */

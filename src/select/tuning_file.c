@@ -151,6 +151,13 @@ void sk_tuning_fingerprint(const char *version, char out[SK_TUNING_NAME])
     snprintf(out, SK_TUNING_NAME, "%s; %ld cores; %s", mpi, sysconf(_SC_NPROCESSORS_ONLN), cpu);
 }
 
+int sk_tuning_cores(const char *machine)
+{
+    int cores = 0;
+    const char *rest = strchr(machine, ';');
+    return rest && sscanf(rest, "; %d cores;", &cores) == 1 && cores > 0 ? cores : 0;
+}
+
 int sk_tuning_index(const sk_tuning *t, const char *fingerprint)
 {
     const char *name;

@@ -23,6 +23,9 @@ sk_status sk_tuning_save(const char *path, sk_tuning *t, char *err, size_t size)
  * what they are. No host name. */
 void sk_tuning_fingerprint(const char *version, char out[SK_TUNING_NAME]);
 
+/* The cores that it names; 0: none. */
+int sk_tuning_cores(const char *machine);
+
 /* The index of the machine in `t`, or of the machine "*", which stands for all others; -1: neither is there.
  * Without an MPI ("; 8 cores; ..."): the first with any. */
 int sk_tuning_index(const sk_tuning *t, const char *fingerprint);

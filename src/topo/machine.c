@@ -162,6 +162,19 @@ sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk
     return m ? SK_OK : SK_NOMEM;
 }
 
+sk_status sk_machine_even(int nranks, int nnodes, int cores, sk_machine **out)
+{
+    if (nranks < 1 || nnodes < 1)
+        return SK_BADARG;
+    sk_location *at = calloc((size_t)nranks, sizeof *at);
+    int each = (nranks - 1) / nnodes + 1;
+    for (int i = 0; at && i < nranks; i++)
+        at[i] = (sk_location){.node = i / each, .core = -1};
+    sk_status st = at ? sk_machine_new(nranks, at, cores, out) : SK_NOMEM;
+    free(at);
+    return st;
+}
+
 void sk_machine_free(sk_machine *m)
 {
     free(m);

@@ -46,6 +46,9 @@ typedef struct sk_machine {
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */
 sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk_machine **out);
+/* Nodes with equally many ranks, in order, none of which is bound to a core. */
+sk_status sk_machine_even(int nranks, int nnodes, int cores, sk_machine **out);
+
 void sk_machine_free(sk_machine *m);
 
 /* "node:60 socket:2 core:18", with an optional "map:seq" (default), "map:rr" (round-robin over

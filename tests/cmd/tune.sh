@@ -39,6 +39,11 @@ expect shows_no_file 1 'there is no tuning file; `skein tune`' env SKEIN_TUNING=
 echo hello >wrong
 expect names_a_wrong_line 2 'wrong:1: no tuning file.*; run' "$skein" tune -o wrong mpirun -n 2
 expect keeps_a_wrong_file 0 hello cat wrong
+printf 'skein-tuning 1\nmachine X; 2 cores; Y\nbcast 2 1 - 8 host 1.5 10\n' >few
+expect check_needs_two_algorithms 1 'no call has two algorithms' "$skein" tune --check=few
+printf 'skein-tuning 1\nmachine X; 2 cores; Y\nbcast 2 1 - 8 shm 1.5 10\nbcast 2 1 - 8 binomial 1.2 10\n' >two
+expect check_marks_a_miss 0 '^bcast +2 +1 +8  shm +[0-9.]+ +1\.50  binomial +1\.20 +1\.25  \*$' "$skein" tune --check=two
+expect check_counts 0 'in 0 of 1 calls \(0 %\)' "$skein" tune --check=two
 expect show_names_a_wrong_line 1 'wrong:1: no tuning file' "$skein" tune --show=wrong
 
 expect app_needs_a_program 1 'one program, as in skein tune --app' "$skein" tune --app mpiexec.openmpi -n 2
@@ -60,6 +65,12 @@ for f in openmpi mpich; do
     if [ -z "$twice" ]; then ok ${f}_merges; else fail ${f}_merges "$twice"; fi
     expect ${f}_shows_a_table 0 '^bcast +2 +1 +- +8 +[a-z]' "$skein" tune --show
     expect ${f}_shows_plots 0 '^ +a  host$' "$skein" tune --show="$file"
+    expect ${f}_measures_prices 0 '^price wake [0-9.]+ ns' grep -E '^price (wake|socket.in|read.fresh|copy.together) ' "$file"
+    expect ${f}_measures_all_algorithms 0 measurements \
+        "$skein" tune --seconds 1 --all-algorithms --collective bcast --bytes 64K -o all.$f $run -n 3
+    expect ${f}_checks_predictions 0 '^bcast +3 +1 +65536  [a-z-]+ +[0-9.]+ +[0-9.]+  [a-z-]+ +[0-9.]+ +[0-9.]+' \
+        "$skein" tune --check=all.$f
+    expect ${f}_counts_predictions 0 'the predicted best is .* in [01] of 1 calls' "$skein" tune --check=all.$f
     app=$build/tests/mpi/guard-$f
     expect ${f}_app_names_a_program_without_calls 1 'no collective call' "$skein" tune -o app.$f --app $run -n 2 true
     if [ -e app.$f ]; then fail ${f}_no_empty_file "there is one"; else ok ${f}_no_empty_file; fi

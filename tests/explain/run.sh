@@ -145,7 +145,7 @@ expect explain_tells_the_crossover 0 \
     '^  predicted cheapest: doubling, up to about [0-9]+ bytes \(above: rabenseifner\)$' \
     explain allreduce --ranks 64 --bytes 8 --machine 'node:64 core:1'
 expect explain_tells_both_crossovers 0 \
-    '^  predicted cheapest: rabenseifner, from about [0-9]+ bytes on \(below: doubling\), up to about [0-9]+' \
+    '^  predicted cheapest: rabenseifner, from about [0-9]+ bytes on \(below: (doubling|leaders)\), up to about [0-9]+' \
     explain allreduce --ranks 48 --bytes 64K --machine 'node:6 core:8'
 expect explain_predicts_barriers 0 ' dissemination .* us  cheapest$' explain barrier --ranks 4 --machine unknown
 expect explain_predicts_what_it_can 0 ' binomial +2 +2 +\? +\? +[0-9]+ +\?$' \

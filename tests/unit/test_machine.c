@@ -242,9 +242,25 @@ static void levels_have_names(void **state)
     assert_string_equal(sk_level_name(SK_NET), "net");
 }
 
+static void even_machines_have_unbound_ranks(void **state)
+{
+    (void)state;
+    sk_machine *m = NULL;
+    assert_int_equal(sk_machine_even(7, 2, 3, &m), SK_OK);
+    assert_int_equal(m->nnodes, 2);
+    assert_int_equal(m->max_per_node, 4);
+    assert_int_equal(m->node[3], 0);
+    assert_int_equal(m->node[4], 1);
+    assert_int_equal(m->core[6], -1);
+    assert_true(sk_machine_oversubscribed(m));
+    sk_machine_free(m);
+    assert_int_equal(sk_machine_even(7, 0, 3, &m), SK_BADARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(even_machines_have_unbound_ranks),
         cmocka_unit_test(nodes_and_sockets_stand_in_the_order_of_their_lowest_rank),
         cmocka_unit_test(ranks_without_a_core_stand_by_rank),
         cmocka_unit_test(any_locations_make_a_machine),

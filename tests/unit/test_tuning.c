@@ -353,6 +353,9 @@ static void a_fingerprint_names_the_machine_and_no_host(void **state)
     assert_int_equal(sk_tuning_index(t, strchr(name, ';')), 1);
     assert_int_equal(sk_tuning_index(t, "another"), 0);
     sk_tuning_free(t);
+    assert_int_equal(sk_tuning_cores(name), sysconf(_SC_NPROCESSORS_ONLN));
+    assert_int_equal(sk_tuning_cores("*"), 0);
+    assert_int_equal(sk_tuning_cores("Some MPI; -3 cores; x"), 0);
     sk_tuning_fingerprint("MPICH Version:      4.0.2\nMPICH Release date: x", name);
     assert_int_equal(strncmp(name, "MPICH Version: 4.0.2; ", 22), 0);
 }

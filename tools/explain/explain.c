@@ -25,7 +25,6 @@
 
 enum {
     MAX_RANKS = 1000000,
-    MAX_CORES = 1 << 16,       /* of a socket, as a machine is written */
     MAX_RANKS_OFF_NODE = 4096, /* all ranks are counted, and most have O(p) steps */
     MAX_STEPS = 1 << 22,       /* counted for one algorithm */
 };
@@ -379,17 +378,22 @@ static sk_status print_algo(explanation *x, const sk_algo *a)
     if (st != SK_OK)
         return st;
     sk_priced priced;
-    char time[32] = "~?";
+    char time[32] = "~?", each[32] = "";
     bool known = sk_pricing_of(&x->pricing, a, x->spec.elems, &priced);
     if (known)
         sk_plot_time(priced.ns, time + 1, sizeof time - 1);
+    if (known && priced.each > 0)
+        sk_plot_time(priced.each, each, sizeof each);
     printf(" %8" PRId64 " %9" PRId64, t.rounds.most, t.sends.most);
     if (t.unknown_size)
         printf(" %14s %14s", "?", "?");
     else
         printf(" %14.1f %14" PRId64, t.send_bytes.mean, t.send_bytes.most);
-    printf(" %12" PRId64 " %12s%s\n", t.scratch.most, known && !priced.exact ? time : time + 1,
-           a == x->cheapest.algo ? "  cheapest" : "");
+    bool cheapest = a == x->cheapest.algo;
+    printf(" %12" PRId64 " %12s", t.scratch.most, known && !priced.exact ? time : time + 1);
+    if (*each || cheapest)
+        printf(" %12s%s", each, cheapest ? "  cheapest" : "");
+    printf("\n");
     return SK_OK;
 }
 
@@ -471,8 +475,8 @@ static sk_status print_all(explanation *x)
     if (st != SK_OK)
         return st;
 
-    printf("\n  %-18s %8s %9s %14s %14s %12s %12s\n", "all algorithms", "rounds", "messages",
-           "bytes, mean", "bytes, most", "scratch", "predicted");
+    printf("\n  %-18s %8s %9s %14s %14s %12s %12s %12s\n", "all algorithms", "rounds", "messages",
+           "bytes, mean", "bytes, most", "scratch", "predicted", "in a row");
     for (const sk_algo *const *a = sk_algos(); *a && st == SK_OK; a++)
         if ((*a)->coll == s->coll)
             st = print_algo(x, *a);
@@ -486,7 +490,7 @@ static sk_status print_all(explanation *x)
 /* The machine of --machine or of the settings; without both this one, as a node for all ranks. */
 static bool read_machine(explanation *x)
 {
-    char err[256], here[64];
+    char err[256];
     const sk_settings *set = sk_select_settings(x->select);
     const char *text = x->machine_text;
     if (!text)
@@ -495,12 +499,10 @@ static bool read_machine(explanation *x)
         return true;
     x->assumed = !*text && !x->machine_text;
     if (x->assumed) {
-        int sockets = (x->spec.nranks - 1) / MAX_CORES + 1;
-        snprintf(here, sizeof here, "node:1 socket:%d core:%d", sockets,
-                 (x->spec.nranks - 1) / sockets + 1);
-        text = here;
-    }
-    if (sk_machine_parse(text, x->spec.nranks, &x->machine, err, sizeof err) != SK_OK)
+        int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+        if (sk_machine_even(x->spec.nranks, 1, cores, &x->machine) != SK_OK)
+            return sk_cli_error(&cli, "out of memory");
+    } else if (sk_machine_parse(text, x->spec.nranks, &x->machine, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err);
     sk_select_prices(x->select, &x->machine->copy);
     if (x->assumed)
@@ -567,6 +569,7 @@ static int explain(explanation *x, sk_arena *arena)
     if (x->show_prices || x->plot)
         return 0;
     x->cheapest = sk_pricing_range(&x->pricing, x->spec.elems);
+    x->pricing.calls = SK_PRICING_ROW;
     st = print_all(x);
     if (st != SK_OK)
         fprintf(stderr, "\n%s: %s\n", cli.command, sk_status_text(st));

@@ -67,7 +67,8 @@ static sk_status price(const sk_pricing *x, const sk_callspec *spec, priced_call
                            .root = spec->root,
                            .rename = p->rename,
                            .build = build,
-                           .ctx = p};
+                           .ctx = p,
+                           .calls = x->calls};
         st = sk_price_call(&k, out);
     }
     sk_renames_free(&renames);

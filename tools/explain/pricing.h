@@ -6,7 +6,10 @@
 #include "price/walk.h"
 #include "select/select.h"
 
-enum { SK_PRICING_ALGOS = 16 }; /* of one collective */
+enum {
+    SK_PRICING_ALGOS = 16, /* of one collective */
+    SK_PRICING_ROW = 16,   /* calls in a row, where these are predicted */
+};
 
 typedef struct sk_pricing {
     const sk_select *select;
@@ -14,6 +17,7 @@ typedef struct sk_pricing {
     sk_prices prices;
     const sk_algo *algo[SK_PRICING_ALGOS]; /* of the collective, in the order of the table */
     int n;
+    int calls;     /* in a row (sk_priced.each); 0: one */
     int64_t built; /* steps of schedules so far */
 } sk_pricing;
 

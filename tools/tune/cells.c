@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "explain/pricing.h"
 #include "shm/shm.h"
 
 /* Predictions are right to a factor of about two, so what is predicted to take this much longer is not tried. */
@@ -14,22 +13,26 @@ static const char *append(sk_arena *a, const char *list, const char *name)
     return sk_format(a, "%s%s%s", list, *list ? "+" : "", name);
 }
 
-static void try_all(sk_arena *a, sk_tune_cell *c)
+static void name_all(sk_arena *a, sk_tune_cell *c)
 {
     c->algos = "";
-    c->apart = 1;
     for (const sk_algo *const *x = sk_algos(); *x; x++)
         if ((*x)->coll == c->coll)
             c->algos = append(a, c->algos, (*x)->name);
 }
 
+double sk_tune_predicted(sk_pricing *x, const sk_algo *a)
+{
+    sk_priced p;
+    return !sk_pricing_of(x, a, x->spec.elems, &p) ? 0 : p.each > 0 ? p.each : p.ns;
+}
+
 /* By the predicted times. What has none is tried: it may not fit, which the ranks will see. */
-static void try_best(sk_arena *a, sk_tune_cell *c, sk_pricing *x, int64_t elems)
+static void try_best(sk_arena *a, sk_tune_cell *c, sk_pricing *x)
 {
     double ns[SK_PRICING_ALGOS], least = 0, second = 0;
     for (int i = 0; i < x->n; i++) {
-        sk_priced p;
-        ns[i] = sk_pricing_of(x, x->algo[i], elems, &p) ? p.ns : 0;
+        ns[i] = sk_tune_predicted(x, x->algo[i]);
         if (ns[i] <= 0)
             continue;
         if (!(least > 0) || ns[i] < least) {
@@ -45,30 +48,37 @@ static void try_best(sk_arena *a, sk_tune_cell *c, sk_pricing *x, int64_t elems)
             c->algos = append(a, c->algos, x->algo[i]->name);
 }
 
-static void predict(sk_arena *a, const sk_select *select, const sk_prices *prices, sk_tune_cell *c)
+sk_tune_prediction sk_tune_predict(const sk_tune_model *m, const sk_tune_cell *c)
 {
     enum { MOST_RANKS = 1024 }; /* of which predictions take milliseconds */
-    char text[64], err[128];
-    sk_machine *m = NULL;
-    int per_node = (c->ranks + c->nodes - 1) / c->nodes;
-    snprintf(text, sizeof text, "node:%d core:%d", c->nodes, per_node);
+    sk_tune_prediction p = {0};
     if (sk_coll_neighbor(c->coll) || c->ranks > MOST_RANKS ||
-        sk_machine_parse(text, c->ranks, &m, err, sizeof err) != SK_OK) {
-        try_all(a, c);
-        return;
-    }
-    int64_t elem = c->bytes % 8 == 0 ? 8 : 1;
+        sk_machine_even(c->ranks, c->nodes, m->cores, &p.machine) != SK_OK)
+        return p;
+    int64_t even = c->coll == SK_ALLGATHERV ? 8 * c->ranks : 8, elem = c->bytes % even == 0 ? 8 : 1;
     sk_callspec spec = {.coll = c->coll,
                         .nranks = c->ranks,
                         .elems = c->bytes / elem,
                         .elem_size = elem,
-                        .machine = m,
-                        .chooser = sk_select_chooser(select),
-                        .slot_bytes = sk_shm_size_of(m->max_per_node, INT64_MAX).slot_bytes};
-    sk_pricing x;
-    sk_pricing_init(&x, select, &spec, prices);
-    try_best(a, c, &x, spec.elems);
-    sk_machine_free(m);
+                        .machine = p.machine,
+                        .chooser = sk_select_chooser(m->select),
+                        .slot_bytes =
+                            sk_shm_size_of(p.machine->max_per_node, INT64_MAX).slot_bytes};
+    sk_pricing_init(&p.pricing, m->select, &spec, &m->prices);
+    p.pricing.calls = SK_PRICING_ROW;
+    return p;
+}
+
+static void set_algos(sk_arena *a, const sk_tune_model *m, sk_tune_cell *c)
+{
+    sk_tune_prediction p = sk_tune_predict(m, c);
+    if (p.machine) {
+        try_best(a, c, &p.pricing);
+    } else {
+        name_all(a, c);
+        c->apart = 1;
+    }
+    sk_machine_free(p.machine);
 }
 
 static int compare(const void *pa, const void *pb)
@@ -79,11 +89,13 @@ static int compare(const void *pa, const void *pb)
     return (a->apart > b->apart) - (a->apart < b->apart);
 }
 
-void sk_tune_cells_order(sk_arena *a, const sk_select *select, const sk_prices *prices,
-                         sk_tune_cell *cells, int n)
+void sk_tune_cells_order(sk_arena *a, const sk_tune_model *m, sk_tune_cell *cells, int n, bool all)
 {
-    for (int i = 0; i < n; i++)
-        predict(a, select, prices, &cells[i]);
+    for (int i = 0; i < n; i++) {
+        set_algos(a, m, &cells[i]);
+        if (all)
+            name_all(a, &cells[i]);
+    }
     qsort(cells, (size_t)n, sizeof *cells, compare);
 }
 

@@ -29,7 +29,7 @@ void sk_tune_session_start(sk_tune_session *s)
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     s->since = s->saved = now();
-    s->prices = sk_prices_usual();
+    s->model.prices = sk_prices_usual();
     /* Each candidate is used from the first call on, without comparing it or reading an older file. */
     setenv("SKEIN_PMPI", "off", 1);
     setenv("SKEIN_FIND", "0", 1);
@@ -94,9 +94,10 @@ static bool take_line(void *ctx, char *line)
     char err[128];
     if (sk_starts_with(line, "machine ")) {
         snprintf(s->machine, sizeof s->machine, "%s", line + 8);
+        s->model.cores = sk_tuning_cores(s->machine);
     } else if (sk_starts_with(line, "price ")) {
         add_line(s, line);
-        sk_prices_read(line + 6, &s->prices, err, sizeof err);
+        sk_prices_read(line + 6, &s->model.prices, err, sizeof err);
     } else if (sk_starts_with(line, "time ")) {
         add_line(s, line + 5);
         s->ntimes++;
@@ -152,7 +153,11 @@ static bool explain(const sk_tune_session *s, int status)
 bool sk_tune_describe(sk_tune_session *s, const sk_tune_launch *l)
 {
     enum { PATIENCE = 60 };
-    const char *const rest[] = {"--describe", NULL};
+    const double part = 1.0 / 32,
+                 most = 5; /* of the time, for prices; they hold for all ranks and sizes */
+    double seconds = s->seconds * part < most ? s->seconds * part : most;
+    const char *const rest[] = {"--describe", "--seconds", sk_format(s->arena, "%.3f", seconds),
+                                NULL};
     s->machine[0] = '\0';
     s->cells = NULL;
     if (!explain(s, run(s, l, rest, PATIENCE)))

@@ -15,7 +15,7 @@ typedef struct sk_tune_session {
     /* what the program last said */
     char machine[SK_TUNING_NAME];
     int ranks, nodes, neighbours;
-    sk_prices prices;
+    sk_tune_model model;
     int cell, ntimes; /* the present one of `cells`; times so far */
     const sk_tune_cell *cells;
     double saved; /* when */

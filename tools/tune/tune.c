@@ -12,6 +12,7 @@
 #include "run/launcher.h"
 #include "tune/app.h"
 #include "tune/cells.h"
+#include "tune/check.h"
 #include "tune/session.h"
 #include "tune/show.h"
 
@@ -21,13 +22,13 @@ typedef struct tune_options {
     sk_arena *arena;
     int64_t seconds;
     const char *output, *show_file;
-    bool show, app, chosen[SK_NCOLLS], any_chosen;
+    bool show, check, app, all, chosen[SK_NCOLLS], any_chosen;
     sk_numbers bytes;
     sk_strlist graphs;
     sk_flavour mpi;
 } tune_options;
 
-enum { SECS = SK_CLI_KEY, SHOW, APP, COLLECTIVE, BYTES, GRAPH, MPI };
+enum { SECS = SK_CLI_KEY, SHOW, CHECK, APP, ALL, COLLECTIVE, BYTES, GRAPH, MPI };
 
 static const struct argp_option options[] = {
     {"seconds", SECS, "N", 0,
@@ -38,8 +39,14 @@ static const struct argp_option options[] = {
      0},
     {"show", SHOW, "FILE", OPTION_ARG_OPTIONAL,
      "measure nothing, but print a tuning file as a table and as plots", 0},
+    {"check", CHECK, "FILE", OPTION_ARG_OPTIONAL,
+     "measure nothing, but print for each call of a tuning file which algorithm is predicted to be "
+     "the "
+     "fastest, which was measured to be, and how much longer the former takes",
+     0},
     {"app", APP, NULL, 0,
      "the command line has a program: run it first, and measure the calls that it makes", 0},
+    {"all-algorithms", ALL, NULL, 0, "also what is predicted to be much slower than the best", 0},
     {"collective", COLLECTIVE, "LIST", 0, "only these collectives", 0},
     {"bytes", BYTES, "LIST", 0, "sizes (default: 8,64,512,4K,32K,256K,2M)", 0},
     {"graph", GRAPH, "GRAPH", 0,
@@ -53,8 +60,8 @@ static bool take(void *ctx, int key, const char *value);
 
 static const sk_cli cli = {
     .command = "skein tune",
-    .args =
-        "[LAUNCHER [OPTION]...]\n--app LAUNCHER [OPTION]... PROGRAM [ARGUMENT]...\n--show[=FILE]",
+    .args = "[LAUNCHER [OPTION]...]\n--app LAUNCHER [OPTION]... PROGRAM "
+            "[ARGUMENT]...\n--show[=FILE]\n--check[=FILE]",
     .about =
         "Measure the collectives of the host MPI and all promising algorithms of Skein on this "
         "machine, by turns in one process, and write a tuning file by which Skein chooses from "
@@ -96,8 +103,13 @@ static bool take(void *ctx, int key, const char *value)
     case SHOW:
         o->show_file = value;
         return o->show = true;
+    case CHECK:
+        o->show_file = value;
+        return o->show = o->check = true;
     case APP:
         return o->app = true;
+    case ALL:
+        return o->all = true;
     case COLLECTIVE:
         return take_collectives(o, value);
     case BYTES:
@@ -143,6 +155,19 @@ static bool load(const char *path, sk_tuning *t)
     return sk_tuning_load(path, t, err, sizeof err) == SK_OK || sk_cli_error(&cli, "%s", err);
 }
 
+static bool check(sk_tuning *t, const bool wanted[SK_NCOLLS])
+{
+    char err[256];
+    sk_select *select = NULL;
+    if (sk_select_new(environ, &select, err, sizeof err) != SK_OK)
+        return sk_cli_error(&cli, "%s", err);
+    bool any = sk_tune_check(t, select, wanted);
+    sk_select_free(select);
+    return any ||
+           sk_cli_error(&cli, "no call has two algorithms with measured and predicted times; "
+                              "`skein tune --all-algorithms` measures them");
+}
+
 static int show(tune_options *o)
 {
     bool all[SK_NCOLLS];
@@ -151,7 +176,9 @@ static int show(tune_options *o)
     bool ok = t && find_output(o, true) && load(o->output, t);
     for (int i = 0; i < SK_NCOLLS; i++)
         all[i] = !o->any_chosen || o->chosen[i];
-    if (ok)
+    if (ok && o->check)
+        ok = check(t, all);
+    else if (ok)
         sk_tune_show(t, all);
     sk_tuning_free(t);
     return ok ? 0 : 1;
@@ -256,18 +283,16 @@ static sk_tune_cell *make_cells(const tune_options *o, const sk_tune_session *s,
     return cells;
 }
 
-static bool measure(tune_options *o, sk_tune_session *s, const sk_select *select, sk_tune_launch *l,
-                    double seconds)
+static bool measure(tune_options *o, sk_tune_session *s, sk_tune_launch *l, double seconds)
 {
     int n;
     sk_tune_cell *cells = make_cells(o, s, l->graph != NULL, &n);
-    sk_tune_cells_order(o->arena, select, &s->prices, cells, n);
+    sk_tune_cells_order(o->arena, &s->model, cells, n, o->all);
     return sk_tune_measure(s, l, cells, n, seconds);
 }
 
 /* The global collectives, then those of each graph; an eighth of the time each. */
-static bool run_job(tune_options *o, sk_tune_session *s, const sk_select *select, const tune_job *j,
-                    double seconds)
+static bool run_job(tune_options *o, sk_tune_session *s, const tune_job *j, double seconds)
 {
     const double part = 1.0 / 8;
     sk_tune_launch l = {.words = &j->words, .mpi = j->mpi};
@@ -282,10 +307,10 @@ static bool run_job(tune_options *o, sk_tune_session *s, const sk_select *select
     fprintf(stderr, "%s, %d ranks on %d node%s\n", s->machine, s->ranks, s->nodes,
             s->nodes == 1 ? "" : "s");
     double around = graphs.n * part < 0.5 ? graphs.n * part : 0.5;
-    bool ok = measure(o, s, select, &l, seconds * (1 - around));
+    bool ok = measure(o, s, &l, seconds * (1 - around));
     for (int i = 0; ok && i < graphs.n; i++) {
         l.graph = graphs.v[i];
-        ok = measure(o, s, select, &l, seconds * around / graphs.n);
+        ok = measure(o, s, &l, seconds * around / graphs.n);
     }
     return ok;
 }
@@ -338,9 +363,8 @@ static bool record(tune_options *o, tune_job *job, sk_tune_app *app)
 }
 
 /* The neighbourhoods of so many neighbours, or the global collectives. */
-static bool measure_part(tune_options *o, sk_tune_session *s, const sk_select *select,
-                         sk_tune_launch *l, const sk_tune_app *app, int neighbours,
-                         double seconds_each)
+static bool measure_part(tune_options *o, sk_tune_session *s, sk_tune_launch *l,
+                         const sk_tune_app *app, int neighbours, double seconds_each)
 {
     int n = 0;
     sk_tune_cell *cells = sk_arena_need(o->arena, (size_t)app->n * sizeof *cells);
@@ -353,22 +377,21 @@ static bool measure_part(tune_options *o, sk_tune_session *s, const sk_select *s
         double part = (double)neighbours / (s->ranks - 1);
         l->graph = sk_format(o->arena, "random:%.4f", part < 1 ? part : 1);
     }
-    sk_tune_cells_order(o->arena, select, &s->prices, cells, n);
+    sk_tune_cells_order(o->arena, &s->model, cells, n, o->all);
     return sk_tune_measure(s, l, cells, n, seconds_each * n);
 }
 
-static bool run_app(tune_options *o, sk_tune_session *s, const sk_select *select, const tune_job *j,
-                    const sk_tune_app *app)
+static bool run_app(tune_options *o, sk_tune_session *s, const tune_job *j, const sk_tune_app *app)
 {
     sk_tune_launch l = {.words = &j->words, .mpi = j->mpi};
     double each = s->seconds / app->n;
-    bool ok = sk_tune_describe(s, &l) && measure_part(o, s, select, &l, app, 0, each);
+    bool ok = sk_tune_describe(s, &l) && measure_part(o, s, &l, app, 0, each);
     for (int i = 0; ok && i < app->n; i++) {
         int k = 0;
         while (app->neighbours[k] != app->neighbours[i])
             k++;
         if (k == i && app->neighbours[i]) /* the first with so many */
-            ok = measure_part(o, s, select, &l, app, app->neighbours[i], each);
+            ok = measure_part(o, s, &l, app, app->neighbours[i], each);
     }
     return ok;
 }
@@ -403,15 +426,16 @@ static int tune(tune_options *o, int nwords, char **words)
     sk_tune_app app = {0};
     if (sk_select_new(environ, &select, err, sizeof err) != SK_OK)
         return sk_cli_error(&cli, "%s", err), SK_CLI_WRONG;
+    s.model.select = select;
     int n = nwords ? given_job(o, nwords, words, jobs) : find_jobs(o, jobs);
     bool ok = n > 0 && (!o->app || record(o, &jobs[0], &app));
     sk_tune_session_start(&s);
     if (ok && o->app) {
-        ok = run_app(o, &s, select, &jobs[0], &app);
+        ok = run_app(o, &s, &jobs[0], &app);
         n = 0;
     }
     for (int i = 0; i < n && ok; i++)
-        ok = run_job(o, &s, select, &jobs[i], s.seconds / n);
+        ok = run_job(o, &s, &jobs[i], s.seconds / n);
     if (s.ntimes)
         fprintf(stderr, "%d measurements in %s%s; `skein tune --show=%s` shows them\n", s.ntimes,
                 s.path, s.interrupted ? ", interrupted" : "", s.path);

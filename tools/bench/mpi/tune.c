@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/mpi/prices.h"
 #include "bench/stats.h"
 #include "select/tuning_file.h"
 
@@ -83,79 +84,7 @@ static tune_group group_of(int ranks, int nodes)
     return g;
 }
 
-/* ---- prices ---- */
-
-enum { PING_TAG = 1, BURST = 32, TRIES = 41 };
-
-/* us of half a round trip between ranks 0 and `peer`; at rank 0. */
-static double ping(int peer, int bytes, char *buf, const sk_clock *clock)
-{
-    double v[TRIES];
-    for (int i = 0; i < TRIES; i++) {
-        double t = sk_clock_now(clock);
-        if (world_rank() == 0) {
-            PMPI_Send(buf, bytes, MPI_BYTE, peer, PING_TAG, MPI_COMM_WORLD);
-            PMPI_Recv(buf, bytes, MPI_BYTE, peer, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        } else {
-            PMPI_Recv(buf, bytes, MPI_BYTE, 0, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            PMPI_Send(buf, bytes, MPI_BYTE, 0, PING_TAG, MPI_COMM_WORLD);
-        }
-        v[i] = 0.5e6 * (sk_clock_now(clock) - t);
-    }
-    return sk_median(v, TRIES);
-}
-
-/* us that rank 0's processor needs to send a short message; at rank 0. */
-static double send_time(int peer, char *buf, const sk_clock *clock)
-{
-    double v[TRIES];
-    for (int i = 0; i < TRIES; i++) {
-        double t = sk_clock_now(clock);
-        for (int k = 0; k < BURST; k++)
-            if (world_rank() == 0)
-                PMPI_Send(buf, 1, MPI_BYTE, peer, PING_TAG, MPI_COMM_WORLD);
-            else
-                PMPI_Recv(buf, 1, MPI_BYTE, 0, PING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        v[i] = 1e6 * (sk_clock_now(clock) - t) / BURST;
-        ping(peer, 1, buf, clock); /* it has got all of them */
-    }
-    return sk_median(v, TRIES);
-}
-
-static void tell_price(const char *level, const char *name, double value, const char *unit)
-{
-    char line[96];
-    snprintf(line, sizeof line, "price %s.%s %.4f %s", level, name, value > 0 ? value : 0, unit);
-    tell(line);
-}
-
-/* Between rank 0 and the first rank that is, or is not, on its node. */
-static void measure_level(const char *level, bool same_node, const sk_clock *clock)
-{
-    enum { LONG = 1 << 20 };
-    int rank = world_rank(), all, peer;
-    PMPI_Comm_size(MPI_COMM_WORLD, &all);
-    bool here = rank > 0 && (first_on_node(MPI_COMM_WORLD, rank) == 0) == same_node;
-    if (rank == 0)
-        first_on_node(MPI_COMM_WORLD, rank);
-    int mine = here ? rank : all;
-    PMPI_Allreduce(&mine, &peer, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    char *buf = calloc(LONG, 1);
-    int ok = buf != NULL, all_ok;
-    PMPI_Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (peer < all && all_ok && buf && (rank == 0 || rank == peer)) {
-        double one = ping(peer, 1, buf, clock), big = ping(peer, LONG, buf, clock);
-        double cpu = send_time(peer, buf, clock), byte = 1e3 * (big - one) / LONG;
-        cpu = cpu < one / 2 ? cpu : one / 2;
-        tell_price(level, "latency", one - 2 * cpu, "us");
-        tell_price(level, "send", cpu, "us");
-        tell_price(level, "recv", cpu, "us");
-        if (!same_node)
-            tell_price("port", "byte", byte, "ns/B");
-    }
-    free(buf);
-    PMPI_Barrier(MPI_COMM_WORLD);
-}
+/* ---- the machine ---- */
 
 static void describe(const sk_tune_args *a, const sk_sampler *s)
 {
@@ -176,10 +105,8 @@ static void describe(const sk_tune_args *a, const sk_sampler *s)
     }
     snprintf(line, sizeof line, "layout %d %d %d", all, nodes, most);
     tell(line);
-    if (!a->describe || s->start->oversubscribed) /* it would be the scheduler's time */
-        return;
-    measure_level("socket", true, s->clock);
-    measure_level("net", false, s->clock);
+    if (a->describe)
+        sk_bench_prices(s->clock, a->seconds);
 }
 
 /* ---- a cell ---- */
