@@ -53,6 +53,8 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
 static void meet(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     int64_t nothing[SK_GUARD_SIDES] = {0};
+    if (!largest)
+        return;
     largest(of, nothing);
     g->tried += 1;
 }
@@ -191,10 +193,52 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
     }
 }
 
+/* The calls of a side are over: must the ranks agree before the next? */
+static bool agree_next(const sk_guard *g)
+{
+    switch (g->phase) {
+    case SK_GUARD_DECIDED:
+        return false;
+    case SK_GUARD_LOOK:
+        return g->side == SK_GUARD_HOST || !(g->compared & bit(SK_GUARD_HOST));
+    default:
+        return compared_from(g, g->side + 1) == SK_GUARD_SIDES;
+    }
+}
+
+bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of)
+{
+    if (!g->held)
+        return false;
+    g->held = false;
+    g->quiet = 0;
+    next_side(g, largest, of);
+    return g->phase == SK_GUARD_DECIDED;
+}
+
+void sk_guard_abandon(sk_guard *g)
+{
+    g->held = false;
+    g->quiet = 0;
+    enter(g, SK_GUARD_DECIDED, g->best, 0);
+}
+
+/* The best side serves, and while that is Skein nobody asks. */
+static sk_guard_verdict hold(sk_guard *g)
+{
+    sk_guard_verdict v = {.side = g->best, .decided = !g->held};
+    g->held = true;
+    g->quiet = g->best == SK_GUARD_HOST ? 0 : INT64_MAX;
+    return v;
+}
+
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     sk_guard_phase before = g->phase;
-    if (g->quiet <= 0 && !g->left)
+    bool over = g->quiet <= 0 && !g->left;
+    if (g->held || (over && !largest && agree_next(g)))
+        return hold(g);
+    if (over)
         next_side(g, largest, of);
     sk_guard_verdict v = {.side = g->side,
                           .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};

@@ -17,7 +17,10 @@
  * n is 4 for long calls; short ones need more for a millisecond of them. Before n + 1 calls the ranks wait for each
  * other: in some collectives a rank runs ahead, and the others would pay later. The first call after a change is not
  * timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
- * what the calls would have taken anyway, is a 200th of the time of the calls since. */
+ * what the calls would have taken anyway, is a 200th of the time of the calls since.
+ *
+ * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
+ * should compare, the best side so far serves until they do: that is held. */
 #ifndef SK_GUARD_H
 #define SK_GUARD_H
 
@@ -47,6 +50,7 @@ typedef struct sk_guard {
     int rounds;         /* that are over */
     int64_t
         quiet; /* calls that the best side, which is not the host, serves before anything else happens */
+    bool held;                                      /* until the ranks agree: see sk_guard_agree */
     int64_t left;                                   /* other calls of this side */
     int64_t timed;                                  /* calls of a side that are timed in a round */
     double tried;                                   /* what the comparison took more, in calls */
@@ -66,14 +70,20 @@ sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);
 /* The largest of each value over all ranks. */
 typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_SIDES]);
 
-/* Who serves the call? It is counted. May wait for the other ranks. If it is `timed`, tell what it took.
- * `decided`: a comparison ended before it. */
+/* Who serves the call? It is counted. May wait for the other ranks, in `largest`; NULL: it must not. If the call is
+ * `timed`, tell what it took. `decided`: a comparison ended before it, or is held. */
 typedef struct sk_guard_verdict {
     sk_guard_side side;
     bool timed, decided;
 } sk_guard_verdict;
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of);
 void sk_guard_took(sk_guard *g, int64_t ns);
+
+/* What is held goes on. True: a comparison has ended. */
+bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);
+
+/* The comparison is given up, and begins anew at the next call. */
+void sk_guard_abandon(sk_guard *g);
 
 /* What a call took in the last comparison: the mean of its rounds, of the slowest rank. `skein`: by the faster
  * algorithm. `host` is 0 if it was not compared; the first look, a single call, is no comparison. */
@@ -92,6 +102,12 @@ static inline bool sk_guard_quiet(sk_guard *g)
         return false;
     g->quiet--;
     return true;
+}
+
+/* Does the next call begin a comparison? */
+static inline bool sk_guard_begins(const sk_guard *g)
+{
+    return g->phase == SK_GUARD_DECIDED && g->quiet <= 0 && !g->left;
 }
 
 static inline bool sk_guard_host_is_best(const sk_guard *g)

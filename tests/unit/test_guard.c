@@ -50,18 +50,11 @@ static void largest(void *of, int64_t values[SK_GUARD_SIDES])
                 values[k] = w->mine[i][k];
 }
 
-/* One call on all ranks. `late` is added to Skein's time at rank 1. */
-static void call(world *w, int64_t late)
+/* What the ranks said, each for itself, counts. `late` is added to Skein's time at rank 1. */
+static void serve(world *w, const sk_guard_verdict v[RANKS], int64_t late)
 {
-    sk_guard_verdict v[RANKS];
-    w->came = 0;
-    for (int i = 0; i < RANKS; i++) {
-        sk_guard copy = w->rank[i];
-        sk_guard_ask(&copy, note, w);
-    }
     int64_t slowest = 0;
     for (int i = 0; i < RANKS; i++) {
-        v[i] = sk_guard_ask(&w->rank[i], largest, w);
         int64_t took = v[i].side == SK_GUARD_HOST    ? w->host[i]
                        : v[i].side == SK_GUARD_OTHER ? w->other[i]
                                                      : w->skein[i] + (i == 1 ? late : 0);
@@ -77,6 +70,46 @@ static void call(world *w, int64_t late)
     w->hosts += v[0].side == SK_GUARD_HOST;
     w->others += v[0].side == SK_GUARD_OTHER;
     w->total += slowest;
+}
+
+/* One call on all ranks. */
+static void call(world *w, int64_t late)
+{
+    sk_guard_verdict v[RANKS];
+    w->came = 0;
+    for (int i = 0; i < RANKS; i++) {
+        sk_guard copy = w->rank[i];
+        sk_guard_ask(&copy, note, w);
+    }
+    for (int i = 0; i < RANKS; i++)
+        v[i] = sk_guard_ask(&w->rank[i], largest, w);
+    serve(w, v, late);
+}
+
+/* Calls that must not wait. */
+static void make_calls_apart(world *w, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        sk_guard_verdict v[RANKS];
+        for (int i = 0; i < RANKS; i++)
+            v[i] = sk_guard_ask(&w->rank[i], NULL, NULL);
+        serve(w, v, 0);
+    }
+}
+
+/* The ranks agree; true: it is decided. */
+static bool agree(world *w)
+{
+    bool decided[RANKS];
+    w->came = 0;
+    for (int i = 0; i < RANKS; i++) {
+        sk_guard copy = w->rank[i];
+        sk_guard_agree(&copy, note, w);
+    }
+    for (int i = 0; i < RANKS; i++)
+        decided[i] = sk_guard_agree(&w->rank[i], largest, w);
+    assert_int_equal(decided[0], decided[1]);
+    return decided[0];
 }
 
 static void make_calls(world *w, int64_t n)
@@ -263,6 +296,54 @@ static void a_host_that_begins_is_compared_too(void **state)
     }
 }
 
+/* The best side serves until the ranks agree, however many calls there are. */
+static void calls_that_must_not_wait_are_held(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    w.skein[1] = 1100000; /* all ranks decide by that */
+    assert_false(agree(&w));
+    make_calls_apart(&w, FIRST + 4 + 1000);
+    assert_int_equal(w.hosts, 2);
+    assert_false(agree(&w));
+    make_calls_apart(&w, 2 * 5 + 1000);
+    assert_int_equal(w.hosts, 2 + 5);
+    assert_false(agree(&w));
+    make_calls_apart(&w, 2 * 5 + 1000);
+    assert_int_equal(w.hosts, 2 + 2 * 5);
+    assert_true(agree(&w));
+    assert_int_equal(sk_guard_last_times(&w.rank[0]).skein, 1100000);
+    make_calls_apart(&w, 100);
+    assert_int_equal(w.hosts, 2 + 2 * 5 + 100);
+    w.host[0] = w.host[1] = 2000000; /* the host is held too, until all know better */
+    make_calls_apart(&w, 3000);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    assert_true(agree(&w));
+    int64_t hosts = w.hosts;
+    make_calls_apart(&w, 100);
+    assert_int_equal(w.hosts, hosts);
+}
+
+static void a_comparison_that_is_given_up_begins_anew(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    for (int times = 0; times < 2; times++) {
+        make_calls_apart(&w, times ? 3 : FIRST + 3);
+        for (int i = 0; i < RANKS; i++)
+            sk_guard_abandon(&w.rank[i]);
+    }
+    assert_int_equal(w.hosts, 2);
+    assert_true(sk_guard_begins(&w.rank[0]));
+    make_calls_apart(&w, 4 + 1);
+    assert_false(agree(&w));
+    make_calls_apart(&w, 2 * 5 + 1);
+    assert_false(agree(&w));
+    make_calls_apart(&w, 2 * 5 + 1);
+    assert_true(agree(&w));
+    assert_int_equal(w.rank[1].best, SK_GUARD_HOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +362,8 @@ int main(void)
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
         cmocka_unit_test(a_host_that_begins_is_compared_too),
+        cmocka_unit_test(calls_that_must_not_wait_are_held),
+        cmocka_unit_test(a_comparison_that_is_given_up_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

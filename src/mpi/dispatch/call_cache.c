@@ -33,7 +33,9 @@ static void forget(struct sk_call_cache *r, struct sk_call_entry **at)
 
 void sk_call_cache_decided(const sk_comm *c, const sk_guarded *g)
 {
-    for (int i = 0; c->cache && i < SETS * WAYS; i++) {
+    if (c->cache && g->guard.held)
+        memset(c->cache->last[SK_BLOCKING], 0, sizeof c->cache->last[SK_BLOCKING]);
+    for (int i = 0; c->cache && g->guard.best != SK_GUARD_HOST && i < SETS * WAYS; i++) {
         struct sk_call_entry **at = &c->cache->set[i / WAYS].way[i % WAYS];
         if (*at && (*at)->descriptor.guarded == g && (*at)->descriptor.side != g->guard.best)
             forget(c->cache, at);
@@ -91,9 +93,8 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
     const sk_descriptor *x = &p->descriptor;
-    if (a->form == SK_BLOCKING
-            ? x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard))
-            : x->one_epoch && a->form == SK_NONBLOCKING)
+    if (a->form != SK_PERSISTENT &&
+        (x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard))))
         r->last[a->form][a->coll] = p;
     return &p->descriptor;
 }

@@ -175,6 +175,22 @@ static bool start_or_pass(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Re
     return true;
 }
 
+/* The same as the guard says. */
+static bool start_guarded(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v,
+                          MPI_Request *request, int error, int *rc)
+{
+    if (v.timed)
+        sk_guarded_begin(x->guarded);
+    if (v.side == SK_GUARD_HOST) {
+        a->timed = v.timed ? x->guarded : NULL;
+        return to_host(a, c, SK_HOST_FASTER);
+    }
+    bool served = start_or_pass(a, c, x, request, error, rc);
+    if (v.timed)
+        sk_guarded_over(x->guarded);
+    return served;
+}
+
 /* The chosen schedule is a message per edge, which the host does with less overhead, or it was measured to be
  * faster. */
 static bool host_is_as_good(const sk_args *a, const sk_comm *c, const sk_plan *plan)
@@ -196,9 +212,17 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     if (!g)
         return (sk_guard_verdict){.side = SK_GUARD_SKEIN};
     sk_guard_verdict v = sk_guarded_ask(g, c, a, bytes);
-    if (v.decided && v.side != SK_GUARD_HOST)
+    if (v.decided)
         sk_call_cache_decided(c, g);
     return v;
+}
+
+/* Nonblocking calls are compared, and this is a blocking one. */
+__attribute__((noinline)) static void agree(sk_comm *c)
+{
+    sk_guarded *g = sk_guarded_agree(c);
+    if (g)
+        sk_call_cache_decided(c, g);
 }
 
 /* Plan a call and run or start it. `asked`: what the guard says, if it was asked. */
@@ -209,6 +233,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
     sk_plan *plan = NULL;
     if (!sk_args_read(a, c, &call))
         return to_host(a, c, SK_HOST_ARGS);
+    if (c->compared && a->form == SK_BLOCKING)
+        agree(c);
     if (sk_coll_neighbor(a->coll))
         sk_topo_record_sizes(c->topo, &call.call);
     sk_guarded *g = NULL;
@@ -242,31 +268,34 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
             to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
         else
             served = a->form == SK_BLOCKING ? run(a, c, x, v, since, error, rc)
-                                            : start_or_pass(a, c, x, request, error, rc);
+                                            : start_guarded(a, c, x, v, request, error, rc);
     }
     sk_plan_release(plan);
     return served;
 }
 
-/* A blocking call just like an earlier one, and something is to be compared. */
+/* A call just like an earlier one, and something is to be compared. */
 __attribute__((noinline)) static bool compare_again(sk_args *a, sk_comm *c, sk_descriptor *x,
-                                                    double since, int *rc)
+                                                    MPI_Request *request, double since, int *rc)
 {
     sk_guard_side side = x->side;
     sk_guard_verdict v = ask(x->guarded, c, a, x->plan->size);
-    if (v.side == side || v.side == SK_GUARD_HOST)
-        return run(a, c, x, v, since, MPI_SUCCESS, rc);
-    return plan_and_run(a, c, NULL, &v, since, rc);
+    if (v.side != side && v.side != SK_GUARD_HOST)
+        return plan_and_run(a, c, request, &v, since, rc);
+    return a->form == SK_BLOCKING ? run(a, c, x, v, since, MPI_SUCCESS, rc)
+                                  : start_guarded(a, c, x, v, request, MPI_SUCCESS, rc);
 }
 
 /* A call just like an earlier one. False: it is left to the host. */
 static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request, double since,
                       int *rc)
 {
+    if (SK_UNLIKELY(c->compared && a->form == SK_BLOCKING))
+        agree(c);
+    if (!sk_guarded_quiet(x->guarded))
+        return compare_again(a, c, x, request, since, rc);
     if (a->form != SK_BLOCKING)
         return start_or_pass(a, c, x, request, MPI_SUCCESS, rc);
-    if (!sk_guarded_quiet(x->guarded))
-        return compare_again(a, c, x, since, rc);
     *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
     return true;
 }

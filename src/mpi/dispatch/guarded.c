@@ -1,9 +1,9 @@
 #include "mpi/dispatch/guarded.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "mpi/dispatch/learn.h"
+#include "mpi/dispatch/watch.h"
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/topo.h"
 #include "mpi/state/world.h"
@@ -41,18 +41,28 @@ static bool host_can_be_tried(void)
 }
 
 /* Neighbourhood collectives between nodes, if all ranks know the size of blocks. Ranks without neighbours do not: they
- * would count in another cell. */
-static bool neighbors_compared(const sk_comm *c, sk_coll coll)
+ * would count in another cell. Nor those that wait for a set-up, as nonblocking ones may at some ranks. */
+static bool neighbors_compared(const sk_comm *c, const sk_args *a)
 {
     const sk_topo *t = c->topo;
-    return (coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLTOALL) && t && t->machine &&
+    sk_coll coll = a->coll;
+    return a->form == SK_BLOCKING &&
+           (coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLTOALL) && t && t->machine &&
            t->machine->nnodes > 1 && !t->has_isolated && sk_topo_host_allowed(t, coll);
+}
+
+static void watch(sk_guarded *g, bool watching)
+{
+    if (watching != g->watching)
+        atomic_fetch_add_explicit(&sk_proc.watching, watching ? 1 : -1, memory_order_relaxed);
+    g->watching = watching;
 }
 
 static void free_cells(sk_guarded *first)
 {
     for (sk_guarded *g = first, *next; g; g = next) {
         next = g->next;
+        watch(g, false);
         free(g);
     }
 }
@@ -115,33 +125,27 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (a->form != SK_BLOCKING || c->nranks < 2 || c->devices || !host_can_be_tried() ||
-        (neighbor && !neighbors_compared(c, a->coll)))
+    if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || !host_can_be_tried() ||
+        (neighbor && !neighbors_compared(c, a)))
         return NULL;
-    bool host = tuned_to_host(a, call, &ns);
+    bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);
     if (!compared && !host)
         return NULL;
     bool tuned = host;
     host = host || sk_guarded_host_is_safe(c, a);
-    sk_guarded like = {.coll = a->coll,
+    sk_guarded like = {.form = a->form,
+                       .coll = a->coll,
                        .size_class = size_class_of(call),
                        .version = neighbor ? c->topo->neighborhood.version : 0,
                        .rounds = bits_may_change(a),
                        .tuned = tuned};
     like.fixed = host && (!compared || like.rounds);
     for (sk_guarded *g = c->guarded; g; g = g->next)
-        if (g->coll == like.coll && g->size_class == like.size_class && g->rounds == like.rounds &&
-            g->fixed == like.fixed && g->version == like.version)
+        if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
+            g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
             return g;
     int64_t first = like.fixed ? INT64_MAX : sk_proc.guard_after;
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
-}
-
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void largest(void *of, int64_t values[SK_GUARD_SIDES])
@@ -152,33 +156,84 @@ static void largest(void *of, int64_t values[SK_GUARD_SIDES])
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
-static void report_comparison(const sk_guarded *g, const sk_comm *c, int64_t bytes, bool host)
+static void report_comparison(const sk_guarded *g, const sk_comm *c)
 {
     sk_guard_times t = sk_guard_last_times(&g->guard);
     if (c->rank == 0 && t.host)
-        sk_report_comparison(
-            sk_proc.report, g->coll, bytes,
-            &(sk_report_outcome){.host_won = host, .skein_ns = t.skein, .host_ns = t.host});
+        sk_report_comparison(sk_proc.report, g->coll, g->bytes,
+                             &(sk_report_outcome){.host_won = g->guard.best == SK_GUARD_HOST,
+                                                  .skein_ns = t.skein,
+                                                  .host_ns = t.host});
+}
+
+/* One cell at a time is compared. Is that another one? It loses its turn if its calls do not come any more. */
+static bool must_wait(const sk_guarded *g, sk_comm *c)
+{
+    enum { PATIENCE = 100 };
+    sk_guarded *other = c->compared;
+    if (!other || other == g)
+        return false;
+    if (other->guard.held || ++other->waiting < PATIENCE)
+        return true;
+    sk_guard_abandon(&other->guard);
+    watch(other, false);
+    c->compared = NULL;
+    return false;
+}
+
+/* A nonblocking call. What the one before it took includes all that was waited since. */
+static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c)
+{
+    if (sk_guard_begins(&g->guard) && must_wait(g, c))
+        return (sk_guard_verdict){.side = g->guard.best};
+    int64_t waited = atomic_load_explicit(&sk_proc.waited, memory_order_relaxed);
+    if (g->open)
+        sk_guard_took(&g->guard, waited - g->before);
+    sk_guard_verdict v = sk_guard_ask(&g->guard, NULL, c);
+    bool compared = g->guard.phase != SK_GUARD_DECIDED;
+    if (compared)
+        c->compared = g;
+    watch(g, compared && !g->guard.held);
+    g->open = v.timed;
+    g->before = waited;
+    g->waiting = 0;
+    return v;
 }
 
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
     if (!g->guard.sides && g->guard.quiet <= 0)
         sk_guard_compare(&g->guard, sides_of(c, a));
+    g->bytes = bytes;
+    if (g->form != SK_BLOCKING)
+        return ask_apart(g, c);
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, c);
     if (v.decided) {
-        report_comparison(g, c, bytes, v.side == SK_GUARD_HOST);
+        report_comparison(g, c);
         sk_learn_comparison(&g->guard, c, a);
     }
     return v;
 }
 
+sk_guarded *sk_guarded_agree(sk_comm *c)
+{
+    sk_guarded *g = c->compared;
+    if (!sk_guard_agree(&g->guard, largest, c))
+        return NULL;
+    report_comparison(g, c);
+    c->compared = NULL;
+    return g;
+}
+
 void sk_guarded_begin(sk_guarded *g)
 {
-    g->since = now();
+    g->since = sk_watch_now();
 }
 
 void sk_guarded_over(sk_guarded *g)
 {
-    sk_guard_took(&g->guard, now() - g->since);
+    if (g->form == SK_BLOCKING)
+        sk_guard_took(&g->guard, sk_watch_now() - g->since);
+    else
+        sk_watched(g->since);
 }

@@ -1,5 +1,8 @@
-/* guarded.h: blocking calls that are served by turns by Skein, the host and Skein's other algorithm, and compared
+/* guarded.h: calls that are served by turns by Skein, the host and Skein's other algorithm, and compared
  * (select/guard.h): the cells of a communicator.
+ *
+ * Nonblocking calls must not wait for other ranks, so their comparison goes on at the next blocking call on the
+ * communicator. One cell at a time is compared, by what its calls and those that wait take: see watch.h.
  *
  * A call that the host serves costs what it would cost without Skein. Nothing is tried where the bits of a
  * result could change: reductions that may round. SKEIN_GUARD=off switches it off. */
@@ -11,7 +14,13 @@
 
 typedef struct sk_guarded {
     sk_guard guard;
-    int64_t since; /* ns: when the timed call began */
+    int64_t since;  /* ns: when the timed call began */
+    int64_t before; /* nonblocking: sk_proc.waited then */
+    bool open;      /* and that has not been told to the guard */
+    int waiting; /* calls of others, since its last, that cannot be compared because this one is */
+    bool watching; /* counted in sk_proc.watching */
+    int64_t bytes; /* the size of its calls in the report */
+    sk_form form;
     sk_coll coll;
     int size_class;
     int64_t version;         /* of the neighbourhood */
@@ -32,6 +41,10 @@ bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a);
 
 /* sk_guard_ask. `bytes` is the size of the call in the report, which learns of a comparison that has ended. */
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes);
+
+/* A blocking call, and nonblocking ones are compared: that goes on if it waits for the ranks to agree, as this does. The
+ * cell for which it has ended; NULL: none. */
+sk_guarded *sk_guarded_agree(sk_comm *c);
 
 /* A timed call begins and is over. */
 void sk_guarded_begin(sk_guarded *g);

@@ -56,7 +56,7 @@ static void clear(sk_comm *c)
     c->cache_aside = NULL;
     if (c->guarded)
         c->guarded_free(c->guarded);
-    c->guarded = NULL;
+    c->guarded = c->compared = NULL;
     if (c->trial)
         sk_plans_free(c->plans); /* nobody else can use them */
     c->plans = c->trial ? NULL : c->plans;

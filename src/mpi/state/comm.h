@@ -80,6 +80,7 @@ typedef struct sk_comm {
     void (*cache_free)(struct sk_call_cache *);
     struct sk_guarded *guarded; /* see guarded.h */
     void (*guarded_free)(struct sk_guarded *);
+    struct sk_guarded *compared;       /* the nonblocking calls that are compared now, or NULL */
     struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
     bool in_check;
 

@@ -48,6 +48,8 @@ typedef struct sk_process {
     atomic_int persistent;   /* persistent collectives */
     atomic_int ndeferred;    /* entries of `deferred` */
     atomic_int devices;      /* SK_DEVICES_*: see device.h */
+    atomic_int watching;     /* cells whose calls are timed in the calls that wait: see watch.h */
+    _Atomic(int64_t) waited; /* ns in calls that start and wait, while one is */
     _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;

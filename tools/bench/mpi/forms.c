@@ -96,6 +96,12 @@ static void call_in_form(sk_case *c, bool host)
     call(c, WAY(c->form, host), c->comm[host], &c->request[host]);
 }
 
+void sk_case_agree(const sk_case *c)
+{
+    if (c->form == SK_NONBLOCKING)
+        MPI_Barrier(c->comm[0]);
+}
+
 void sk_case_run_blocking_host(sk_case *c)
 {
     call(c, WAY(SK_BLOCKING, true), MPI_COMM_WORLD, NULL);

@@ -16,6 +16,10 @@ void sk_case_unbind(sk_case *c, bool host);
 MPI_Comm sk_case_new_comm(const sk_case *c, bool host);
 void sk_case_free_comm(MPI_Comm comm, bool host);
 
+/* Programs that start collectives also make blocking ones, in which the ranks agree who serves the others: one on Skein's
+ * communicator, if the form is nonblocking. */
+void sk_case_agree(const sk_case *c);
+
 /* The host's call if `host`, else Skein's. A blocking one is over after the start. */
 void sk_case_start(sk_case *c, bool host);
 void sk_case_wait(sk_case *c, bool host);

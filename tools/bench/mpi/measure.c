@@ -97,13 +97,20 @@ static bool decide_at_0(bool at_rank_0)
 }
 
 /* Seconds of one call of each side together: the best seen, because on a shared machine one
- * interruption would otherwise shrink the whole measurement. Slow calls get fewer warm-up calls. */
+ * interruption would otherwise shrink the whole measurement. Slow calls get fewer warm-up calls. Nonblocking
+ * ones are compared over several blocking calls. */
 static double warm_up(sk_case *c, const sk_measurement *m)
 {
+    enum { MOST_CHUNK = 32, COMPARED = 512 };
+    bool compared = c->form == SK_NONBLOCKING && m->warmup > 0;
+    int warmup = compared ? COMPARED : m->warmup;
     double begin = sk_clock_now(m->sampler.clock), pair = DBL_MAX;
-    for (int done = 0, chunk = 1; done < m->warmup; done += chunk) {
+    for (int done = 0, chunk = 1; done < warmup; done += chunk) {
         if (done > 0)
-            chunk = done < m->warmup - done ? done : m->warmup - done;
+            chunk = done < warmup - done ? done : warmup - done;
+        if (compared && chunk > MOST_CHUNK)
+            chunk = MOST_CHUNK;
+        sk_case_agree(c);
         double t = sk_clock_now(m->sampler.clock);
         for (int i = 0; i < chunk; i++)
             for (int side = 0; side < SK_SIDES; side++)

@@ -82,6 +82,7 @@ void sk_sample_singles(sk_case *c, const sk_sampler *s, int n, int number, doubl
             int side = (first_side(number, i) + k) % SK_SIDES;
             time_one(c, s, side == SK_HOST, times + PER_CALL * (i * SK_SIDES + side));
         }
+    sk_case_agree(c);
     swap_comms(c, s);
     reduce_to_0(times, SK_SIDES * n);
     for (int side = 0; side < SK_SIDES; side++) {
@@ -201,6 +202,8 @@ static void sample(sk_case *c, const sk_sampler *s, bool host, int n, double alo
     default: /* warm: the first time is that of single calls */
         us[0] = 0;
         us[1] = net(time_us(calls, c, s, host, n) / n, alone);
+        if (!host)
+            sk_case_agree(c);
         break;
     }
 }

@@ -1,0 +1,30 @@
+/* watch.h: what the calls that start, wait for and test requests take while nonblocking calls are compared: see
+ * guarded.h. A program may compute as long as it likes between them. */
+#ifndef SK_WATCH_H
+#define SK_WATCH_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "mpi/state/process.h"
+
+static inline bool sk_watching(void)
+{
+    return atomic_load_explicit(&sk_proc.watching, memory_order_relaxed) > 0;
+}
+
+/* ns */
+static inline int64_t sk_watch_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Such a call began then and is over. */
+static inline void sk_watched(int64_t since)
+{
+    atomic_fetch_add_explicit(&sk_proc.waited, sk_watch_now() - since, memory_order_relaxed);
+}
+
+#endif
