@@ -71,6 +71,9 @@ typedef struct sk_algo {
 
     sk_rule rule[SK_RULES_MAX]; /* the first one that holds counts */
 
+    /* Each block goes from where it is to where it belongs in one message: every MPI has such an algorithm. */
+    bool straight;
+
     /* What it costs, for the tests: see claim.h. Not for neighbourhood collectives. */
     void (*claim)(const struct sk_cost_case *k, struct sk_cost *c);
 } sk_algo;

@@ -10,6 +10,13 @@
 #include "coll/traffic.h"
 #include "select/select.h"
 
+/* Each rank has a block for each: all ranks do it in place, or none. Open MPI 4.1's nonblocking ones are wrong in
+ * place. */
+static inline bool sk_coll_exchanges(sk_coll coll)
+{
+    return coll == SK_ALLTOALL || coll == SK_ALLTOALLV || coll == SK_ALLTOALLW;
+}
+
 typedef struct sk_plan {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
     int algo_index;      /* in the table */
@@ -20,6 +27,7 @@ typedef struct sk_plan {
     sk_sent sent;        /* by this rank, when the nodes are known */
     bool plain;          /* neighbours: the host does it as well, or better */
     bool host;           /* the host serves blocking calls, by measured times */
+    bool straight;       /* between nodes a message for each block, as the host sends it */
     char why[sizeof((sk_choice *)0)->why];
     atomic_int holders;
 } sk_plan;

@@ -293,6 +293,45 @@ static void leaders_serve_more_where_messages_are_dear(void **state)
     sk_machine_free(m);
 }
 
+static bool goes_straight(const char *env, sk_machine *m, sk_coll coll, int64_t bytes)
+{
+    sk_select *s = with(env);
+    sk_plans *ps = sk_plans_new(4);
+    sk_plan *plan = NULL;
+    sk_call c = call(coll, 8, bytes);
+    c.machine = m;
+    c.builtin = true;
+    assert_non_null(ps);
+    assert_int_equal(sk_plans_get(ps, s, &c, &plan), SK_OK);
+    bool straight = plan->straight;
+    c.in_place = true; /* at the root, or everywhere */
+    assert_int_equal(sk_plans_get(ps, s, &c, &plan), SK_OK);
+    assert_int_equal(plan->straight, straight && (coll == SK_GATHER || coll == SK_GATHERV));
+    sk_plans_free(ps);
+    sk_select_free(s);
+    return straight;
+}
+
+/* Between nodes the host starts these calls, but not if the user asks for an algorithm. */
+static void the_host_sends_blocks_straight_as_well(void **state)
+{
+    (void)state;
+    sk_machine *nodes = NULL, *node = NULL;
+    char err[128];
+    assert_int_equal(sk_machine_parse("node:2 core:4", 8, &nodes, err, sizeof err), SK_OK);
+    assert_int_equal(sk_machine_parse("core:8", 8, &node, err, sizeof err), SK_OK);
+    assert_true(goes_straight("", nodes, SK_ALLTOALLV, 8));
+    assert_true(goes_straight("", nodes, SK_GATHERV, 8));
+    assert_true(goes_straight("", nodes, SK_GATHER, 64 << 10));
+    assert_false(goes_straight("", nodes, SK_GATHER, 8)); /* by leaders */
+    assert_false(goes_straight("", nodes, SK_REDUCE_SCATTER_BLOCK, 8));
+    assert_false(goes_straight("", node, SK_ALLTOALLV, 8));
+    assert_false(goes_straight("", NULL, SK_ALLTOALLV, 8));
+    assert_false(goes_straight("SKEIN_ALLTOALLV=scattered", nodes, SK_ALLTOALLV, 8));
+    sk_machine_free(nodes);
+    sk_machine_free(node);
+}
+
 /* Whatever the choice or a builder reads is in the key of the cache. */
 static void plans_of_different_calls_are_different(void **state)
 {
@@ -449,6 +488,7 @@ int main(void)
         cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(leaders_serve_more_where_messages_are_dear),
+        cmocka_unit_test(the_host_sends_blocks_straight_as_well),
         cmocka_unit_test(plans_of_different_calls_are_different),
         cmocka_unit_test(every_rank_chooses_the_same),
         cmocka_unit_test(the_other_algorithm_is_one_that_nearly_holds),

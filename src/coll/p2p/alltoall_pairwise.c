@@ -22,7 +22,8 @@ static void claim(const sk_cost_case *k, sk_cost *c)
     {                                                                                              \
         .name = "pairwise", .coll = (COLL),                                                        \
         .about = "send to rank me+i, receive from rank me-i, one after the other; long blocks",    \
-        .scratch = sk_alltoall_scratch, .build = build, .claim = claim, .rule = {{__VA_ARGS__}},   \
+        .scratch = sk_alltoall_scratch, .build = build, .claim = claim, .straight = true,          \
+        .rule = {{__VA_ARGS__}},                                                                   \
     }
 
 const sk_algo sk_alltoall_pairwise =

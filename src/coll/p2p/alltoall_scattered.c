@@ -36,7 +36,8 @@ static int64_t cutoff(int p)
     {                                                                                              \
         .name = "scattered", .coll = (COLL),                                                       \
         .about = "send to all and receive from all at once, 32 at a time; medium blocks",          \
-        .scratch = sk_alltoall_scratch, .build = build, .claim = claim, .rule = {{__VA_ARGS__}},   \
+        .scratch = sk_alltoall_scratch, .build = build, .claim = claim, .straight = true,          \
+        .rule = {{__VA_ARGS__}},                                                                   \
     }
 
 const sk_algo sk_alltoall_scattered =

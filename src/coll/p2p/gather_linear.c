@@ -33,6 +33,7 @@ const sk_algo sk_gather_linear = {
     .about = "every rank sends its block to the root; long blocks",
     .build = build,
     .claim = claim,
+    .straight = true,
     /* The tree has fewer steps, but moves the bytes lg p / 2 times in all (4.1): measured on one
      * node, long blocks are faster without it. */
     .rule = {{.when = SK_WHEN_ANY, .from = SK_SET_GATHER_LONG, .formula = sk_linear_cutoff}},
@@ -44,5 +45,6 @@ const sk_algo sk_gatherv_linear = {
     .about = "every rank sends its block to the root; long blocks",
     .build = build,
     .claim = claim,
+    .straight = true,
     .rule = {{.when = SK_WHEN_ANY}},
 };

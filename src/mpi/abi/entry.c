@@ -22,6 +22,8 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
     if (!c || !c->cache || atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) ||
         sk_proc.reporting)
         return LONG_WAY;
+    if (a.form == SK_NONBLOCKING && sk_host_starts(c, a.coll) && !sk_hint_wanted())
+        return TO_HOST;
     struct sk_call_entry *p = c->cache->last[a.form][a.coll];
     sk_args_clear_insignificant(&a, c);
     if (!p || !sk_call_entry_matches(p, &a))

@@ -159,12 +159,24 @@ static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, do
     return true;
 }
 
+/* All nonblocking calls of this collective here are the host's, of any size. */
+static bool start_at_host(const sk_args *a, sk_comm *c, sk_host_reason why)
+{
+    if (a->form == SK_NONBLOCKING)
+        atomic_fetch_or_explicit(&c->host_starts, UINT32_C(1) << a->coll, memory_order_relaxed);
+    return pass_to_host(a, c, why);
+}
+
 /* A planned call that outlives its call: start it. The rest as above. */
 static bool start_or_pass(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
                           int error, int *rc)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
     sk_op *op = NULL;
+    if (x->plan->straight && sk_guarded_host_does_the_same(a, x->plan))
+        return a->coll == SK_GATHERV || a->coll == SK_SCATTERV /* always */
+                   ? start_at_host(a, c, SK_HOST_SAME)
+                   : pass_to_host(a, c, SK_HOST_SAME);
     if (a->form == SK_NONBLOCKING && x->sched->straight && !x->bytes && !a->staging &&
         error == MPI_SUCCESS)
         op = sk_op_at_once(c, x->plan, x->counter, &x->wire, x->one_epoch, send, a->rbuf);
@@ -374,7 +386,7 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_comm *c, MPI_R
     if (a->form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
         return pass_to_host(a, c, SK_HOST_FORTRAN);
     if (a->form == SK_NONBLOCKING && sk_guarded_host_is_safe(c, a))
-        return pass_to_host(a, c, SK_HOST_FASTER);
+        return start_at_host(a, c, SK_HOST_FASTER);
     if (sk_proc.checking && a->form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))

@@ -100,12 +100,21 @@ static bool tuned_to_host(const sk_args *a, const sk_call *call, int64_t *ns)
     return choice.host;
 }
 
+static bool host_may_be_first(sk_coll coll)
+{
+    return sk_proc.guard_after >= 0 && host_can_be_tried() &&
+           !sk_select_forced(sk_proc.select, coll) && !sk_select_tuned(sk_proc.select, coll);
+}
+
 bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 {
     return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && c->call_machine &&
-           c->call_machine->nnodes > 1 && sk_proc.guard_after >= 0 && !sk_proc.reproducible &&
-           host_can_be_tried() && !sk_select_forced(sk_proc.select, a->coll) &&
-           !sk_select_tuned(sk_proc.select, a->coll);
+           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a->coll);
+}
+
+bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
+{
+    return plan->straight && a->form == SK_NONBLOCKING && host_may_be_first(a->coll);
 }
 
 static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
@@ -126,7 +135,8 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
     if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || !host_can_be_tried() ||
-        (neighbor && !neighbors_compared(c, a)))
+        (neighbor && !neighbors_compared(c, a)) ||
+        (call->in_place && a->form == SK_NONBLOCKING && sk_coll_exchanges(a->coll)))
         return NULL;
     bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);
     if (!compared && !host)

@@ -128,6 +128,7 @@ static sk_comm *make(MPI_Comm comm)
     c->user = comm;
     c->freed = c->failed = c->had_nonblocking = c->tags_used_up = false;
     c->host_colls = 0;
+    c->host_starts = 0;
     c->host_rounds = 0;
     c->devices = c->device_seen = c->device_host = false;
     c->device_calls = 0;

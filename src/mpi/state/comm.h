@@ -50,6 +50,7 @@ typedef struct sk_comm {
 
     _Atomic uint32_t
         host_colls; /* a bit per collective: blocking calls of any size go to the host */
+    _Atomic uint32_t host_starts; /* the same for nonblocking calls */
     unsigned
         host_rounds;    /* a bit per sk_form: the host did reductions that may round here, and so it
                              stays, for the same bits. The same on all ranks */
@@ -152,6 +153,11 @@ static inline int64_t sk_comm_next(sk_comm *c)
 static inline int sk_comm_tag(sk_comm *c)
 {
     return sk_comm_tag_at(c, sk_comm_next(c));
+}
+
+static inline bool sk_host_starts(const sk_comm *c, sk_coll coll)
+{
+    return atomic_load_explicit(&c->host_starts, memory_order_relaxed) >> coll & 1;
 }
 
 /* The plan of a call, found or built. The caller holds it and must sk_plan_release it. Safe from any
