@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* A total of what this process has done so far: "served" and "host" (collective calls),
- * "plans_built" and "evicted". Returns 0, or -1 when there is no such name. Where Skein may be
+/* A total of what this process has done so far: "served" and "host" (collective calls), "bcast:shm" (those of a
+ * collective by an algorithm, or by the "host"), "plans_built" and "evicted". Returns 0, or -1 when there is no such name. Where Skein may be
  * absent, find it with dlsym(RTLD_DEFAULT, "skein_counter"). */
 int skein_counter(const char *name, long long *value);
 

@@ -200,6 +200,30 @@ void sk_report_cells(const sk_report *r, sk_report_cell cells[SK_NREPORT_CELLS])
         cells[i] = cell_of(r, (sk_coll)(i / SK_NSIZES), i % SK_NSIZES);
 }
 
+/* Of "bcast:shm" or "bcast:host"; -1: there is no such name. */
+static int64_t served_by(const sk_report *r, const char *name)
+{
+    const char *algo = strchr(name, ':');
+    char coll[32];
+    if (!algo || algo - name >= (int)sizeof coll)
+        return -1;
+    snprintf(coll, sizeof coll, "%.*s", (int)(algo++ - name), name);
+    int c = (int)sk_coll_find(coll), from = -1, to = -1;
+    for (int a = 0; a < r->nalgos; a++)
+        if ((int)sk_algos()[a]->coll == c && strcmp(sk_algos()[a]->name, algo) == 0) {
+            from = sk_served_at(a, 0);
+            to = sk_served_at(a + 1, 0);
+        }
+    if (c < SK_NCOLLS && strcmp(algo, "host") == 0) {
+        from = sk_host_at(r, c, 0, 0);
+        to = sk_host_at(r, c + 1, 0, 0);
+    }
+    int64_t sum = from < 0 ? -1 : 0;
+    for (int i = from; i < to; i += 2)
+        sum += sk_report_get(r, i);
+    return sum;
+}
+
 bool sk_report_total(const sk_report *r, const char *name, long long *value)
 {
     int64_t sum = 0;
@@ -222,6 +246,8 @@ bool sk_report_total(const sk_report *r, const char *name, long long *value)
     else if (strcmp(name, "off_node_bytes") == 0)
         sum = sk_report_get(r, sk_off_node_at(r) + 1);
     else
+        sum = served_by(r, name);
+    if (sum < 0)
         return false;
     *value = sum;
     return true;

@@ -51,6 +51,16 @@ static void host_calls_have_reason_size_and_time(void **state)
     expect(r, &all, false, "skein: scan                 unknown    -");
     assert_true(sk_report_total(r, "host", &host));
     assert_int_equal(host, 3);
+    assert_true(sk_report_total(r, "bcast:host", &host));
+    assert_int_equal(host, 2);
+    sk_report_counter_add(sk_report_counter_of(r, 2, 8), 0);
+    char name[64];
+    snprintf(name, sizeof name, "%s:%s", sk_coll_name(sk_algos()[2]->coll), sk_algos()[2]->name);
+    assert_true(sk_report_total(r, name, &host));
+    assert_int_equal(host, 1);
+    assert_false(sk_report_total(r, "bcast:nosuch", &host));
+    assert_false(sk_report_total(r, "nosuch:host", &host));
+    assert_false(sk_report_total(r, "nosuch", &host));
     sk_report_free(r);
 }
 

@@ -85,6 +85,7 @@ static void point_survives_its_line(void **state)
                   .train = 90,
                   .time = {{12.5, 25, {1.9, 2, 2.1}}, {3.25, 1.5, {0.25, 0.5, 0.75}}},
                   .overlap = {0.25, 0.125},
+                  .algorithm = "single-copy",
                   .empty_us = 0.125};
     sk_point q;
     memset(&q, 0, sizeof q);
@@ -103,6 +104,7 @@ static void point_survives_its_line(void **state)
     intra(q.time[1].ratio.hi, 0.75);
     intra(q.overlap[1], 0.125);
     intra(q.empty_us, 0.125);
+    assert_string_equal(q.algorithm, "single-copy");
 }
 
 static void other_lines_are_no_points(void **state)

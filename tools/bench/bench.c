@@ -29,35 +29,16 @@ typedef struct bench_run {
     int nresults, npoints, done;
     const sk_job *job; /* the running one */
     sk_busy busy;
-    sk_copy_prices prices; /* of copies on this machine, for all jobs */
     bool wrong;
 } bench_run;
 
-/* The algorithm that Skein uses at a point. */
-static const char *algorithm_at(bench_run *b, sk_coll coll, int64_t bytes, bool *forced)
+/* The algorithm that Skein used at a point. */
+static const char *algorithm_at(const bench_run *b, const sk_point *p, bool *forced)
 {
     *forced = false;
-    if (b->o.plain)
-        return "host";
     for (int i = 0; i < b->job->ncolls; i++)
-        if (b->job->colls[i] == coll && b->job->algos[i]) {
-            *forced = true;
-            return b->job->algos[i]->name;
-        }
-    if (!sk_select_enabled(b->select, coll))
-        return "host";
-    if (b->o.neighbor || b->job->form != SK_BLOCKING) /* only the ranks know what decides */
-        return "auto";
-    sk_choice choice;
-    sk_call c = sk_job_call(b->arena, coll, bytes, b->job->nranks);
-    sk_machine *m = sk_job_machine(&c);
-    if (m) {
-        m->copy = b->prices;
-        m->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    }
-    sk_select_choose(b->select, &c, &choice);
-    sk_machine_free(m);
-    return choice.algo ? choice.algo->name : "host";
+        *forced |= b->job->colls[i] == p->coll && b->job->algos[i];
+    return sk_format(b->arena, "%s", p->algorithm);
 }
 
 static void show_progress(const bench_run *b, const sk_result *r)
@@ -97,7 +78,7 @@ static bool take_line(void *ctx, char *text)
         return true;
     }
     b->done++;
-    r.algorithm = algorithm_at(b, r.point.coll, r.point.bytes, &r.forced);
+    r.algorithm = algorithm_at(b, &r.point, &r.forced);
     b->wrong = b->wrong || r.point.equal == SK_SKEIN_WRONG;
     if (b->nresults < b->npoints)
         b->results[b->nresults++] = r;
@@ -228,9 +209,10 @@ static int prepare_and_measure(bench_run *b)
         fprintf(stderr, "skein bench: %s\n", err);
         return 2;
     }
-    char prices[160];
-    if (sk_tool_copy_prices(b->select, &b->prices)) /* all jobs choose alike */
-        setenv("SKEIN_COPY", sk_copy_prices_text(&b->prices, prices, sizeof prices), 1);
+    char text[160];
+    sk_copy_prices prices;
+    if (sk_tool_copy_prices(b->select, &prices)) /* all jobs choose alike */
+        setenv("SKEIN_COPY", sk_copy_prices_text(&prices, text, sizeof text), 1);
     if (!find_mpis(b, mpi))
         return 1;
     const sk_job *jobs = sk_jobs_new(b->arena, &b->o, mpi);

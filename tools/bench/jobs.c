@@ -40,7 +40,8 @@ static void add_coll(sk_job *j, sk_coll coll, const sk_algo *algo)
     j->algos[j->ncolls++] = algo;
 }
 
-sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
+/* The call of rank 0 at a point of a global collective. */
+static sk_call job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
 {
     int64_t elem = bytes % 8 == 0 ? 8 : 1;
     sk_callspec s = {.coll = coll, .nranks = nranks, .elems = bytes / elem, .elem_size = elem};
@@ -51,7 +52,9 @@ sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks)
     return args ? sk_callspec_call(args, 0) : (sk_call){.coll = coll, .nranks = nranks};
 }
 
-sk_machine *sk_job_machine(sk_call *c)
+/* Completes the call for ranks that are all on this machine. The caller frees the result, which may
+ * be NULL, after the last use of the call. */
+static sk_machine *job_machine(sk_call *c)
 {
     sk_machine *m = NULL;
     sk_location *locations = calloc((size_t)c->nranks, sizeof *locations);
@@ -71,8 +74,8 @@ static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, in
     if (o->neighbor)
         return algo;
     for (int i = 0; algo && algo->fits && i < o->bytes.n; i++) {
-        sk_call c = sk_job_call(a, algo->coll, o->bytes.v[i], nranks);
-        sk_machine *m = sk_job_machine(&c);
+        sk_call c = job_call(a, algo->coll, o->bytes.v[i], nranks);
+        sk_machine *m = job_machine(&c);
         bool yes = algo->fits(&c);
         sk_machine_free(m);
         if (yes)

@@ -32,13 +32,6 @@ bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
 /* The number of points that the job measures. */
 int sk_job_points(const sk_job *j);
 
-/* The call of rank 0 at a point of a global collective. */
-sk_call sk_job_call(sk_arena *a, sk_coll coll, int64_t bytes, int nranks);
-
-/* Completes the call for ranks that are all on this machine. The caller frees the result, which may
- * be NULL, after the last use of the call. */
-sk_machine *sk_job_machine(sk_call *c);
-
 /* The command line of a job: `skein run LAUNCHER ... PROGRAM ...`, with --plain without `skein
  * run`. `budget`: seconds for each point. */
 sk_strlist sk_job_command(sk_arena *a, const sk_bench_options *o, const sk_job *j,

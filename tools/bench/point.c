@@ -23,24 +23,25 @@ void sk_point_format(const sk_point *p, char *line, size_t size)
     const sk_timing *m = &p->time[0], *b = &p->time[1];
     snprintf(line, size,
              "point %s %" PRId64
-             " %s %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g",
+             " %s %d %d %d %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %.9g %s",
              sk_coll_name(p->coll), p->bytes, sk_equality_names[p->equal], p->rounds, p->singles,
              p->train, m->skein_us, m->host_us, m->ratio.lo, m->ratio.mid, m->ratio.hi, b->skein_us,
              b->host_us, b->ratio.lo, b->ratio.mid, b->ratio.hi, p->empty_us, p->overlap[0],
-             p->overlap[1]);
+             p->overlap[1], p->algorithm);
 }
 
 bool sk_point_parse(const char *line, sk_point *p)
 {
     char name[32], word[16];
     sk_timing *m = &p->time[0], *b = &p->time[1];
-    int got = sscanf(
-        line,
-        "point %31s %" SCNd64 " %15s %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
-        name, &p->bytes, word, &p->rounds, &p->singles, &p->train, &m->skein_us, &m->host_us,
-        &m->ratio.lo, &m->ratio.mid, &m->ratio.hi, &b->skein_us, &b->host_us, &b->ratio.lo,
-        &b->ratio.mid, &b->ratio.hi, &p->empty_us, &p->overlap[0], &p->overlap[1]);
-    if (got != 19)
+    int got = sscanf(line,
+                     "point %31s %" SCNd64
+                     " %15s %d %d %d %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %23s",
+                     name, &p->bytes, word, &p->rounds, &p->singles, &p->train, &m->skein_us,
+                     &m->host_us, &m->ratio.lo, &m->ratio.mid, &m->ratio.hi, &b->skein_us,
+                     &b->host_us, &b->ratio.lo, &b->ratio.mid, &b->ratio.hi, &p->empty_us,
+                     &p->overlap[0], &p->overlap[1], p->algorithm);
+    if (got != 20)
         return false;
     int equal = sk_name_index(sk_equality_names, word);
     p->equal = (sk_equality)equal;

@@ -31,6 +31,7 @@ typedef struct sk_point {
     int rounds, singles, train; /* rounds; samples in each; calls in a train */
     sk_timing time[SK_TIMES];   /* of the phase; always last exit minus first entry */
     double empty_us;            /* makespan of a call that does nothing */
+    char algorithm[24];         /* by which Skein served most calls, or "host" */
     double overlap[2];          /* share of the shorter of call and computation: Skein's, host's */
 } sk_point;
 

@@ -10,8 +10,9 @@
 
 #include "bench/mpi/measure.h"
 #include "bench/mpi/tune.h"
+#include "coll/algo.h"
 
-enum { NEIGHBOR_WARMUP = 20 };
+enum { NEIGHBOR_WARMUP = 20, MOST_ALGOS = 256 };
 
 typedef struct bench_args {
     char *colls, *bytes;       /* separated by commas */
@@ -127,13 +128,41 @@ static bool measure_case(sk_case *c, const bench_args *a, sk_point *p)
     return measured;
 }
 
+/* The algorithm of the collective by which Skein has served the most calls since `before`, which it replaces by the
+ * numbers up to now. */
+static const char *served_most(sk_coll coll, long long *before)
+{
+    int (*get)(const char *, long long *);
+    char name[64];
+    const char *most = "host";
+    long long best = 0;
+    *(void **)&get = dlsym(RTLD_DEFAULT, "skein_counter");
+    for (int i = 0; get && i < MOST_ALGOS; i++) {
+        const sk_algo *a = sk_algos()[i];
+        long long n = 0;
+        if (a && a->coll != coll)
+            continue;
+        snprintf(name, sizeof name, "%s:%s", sk_coll_name(coll), a ? a->name : "host");
+        if (get(name, &n) == 0 && n - before[i] > best) {
+            best = n - before[i];
+            most = a ? a->name : "host";
+        }
+        before[i] = n;
+        if (!a)
+            break;
+    }
+    return most;
+}
+
 /* False: a result was wrong. */
 static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, int nranks)
 {
     const sk_conditions *conditions = &a->measure.sampler.conditions;
     const char *reason = NULL;
     char line[512];
+    long long served[MOST_ALGOS] = {0};
     sk_point p = {.equal = SK_EQUAL};
+    served_most(coll, served);
     sk_case *c = NULL;
     if (!sk_form_exists(conditions->form))
         reason = "this MPI has no persistent collectives";
@@ -145,8 +174,10 @@ static bool measure(sk_coll coll, int64_t bytes, const bench_args *a, int rank, 
     if (reason)
         snprintf(line, sizeof line, "skip %s %lld: %s", sk_coll_name(coll), (long long)bytes,
                  reason);
-    else
+    else {
+        snprintf(p.algorithm, sizeof p.algorithm, "%s", served_most(coll, served));
         sk_point_format(&p, line, sizeof line);
+    }
     if (rank == 0) {
         printf("%s\n", line);
         fflush(stdout);
