@@ -349,33 +349,32 @@ static bool able(const void *ctx, const sk_algo *a)
     return !k->call || !refusal(k->select, a, k->call);
 }
 
-const sk_algo *sk_select_tuned_method(const sk_select *s, const sk_tuned *call)
+/* `c` NULL: any algorithm of the collective will do. */
+static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, sk_choice *out)
 {
-    sk_advice advice;
-    tuned_case k = {.select = s};
-    return sk_select_tuned(s, call->coll) &&
-                   sk_tuning_advise(s->tuning, s->machine, call, able, &k, &advice)
-               ? advice.algo
-               : NULL;
-}
-
-static bool choose_tuned(const sk_select *s, const sk_call *c, sk_choice *out)
-{
-    sk_tuned call;
     sk_advice x;
     tuned_case k = {s, c};
     char host[48] = "";
-    if (!sk_select_tuned(s, c->coll) || !sk_select_tuned_call(c, &call) ||
-        !sk_tuning_advise(s->tuning, s->machine, &call, able, &k, &x))
+    if (!sk_select_tuned(s, call->coll) ||
+        !sk_tuning_advise(s->tuning, s->machine, call, able, &k, &x))
         return false;
-    out->algo = x.algo;
-    out->host = x.host;
-    out->us = x.us;
+    *out = (sk_choice){.algo = x.algo, .host = x.host, .us = x.us};
     if (x.host_us > 0)
         snprintf(host, sizeof host, ", the host %.4g us", x.host_us);
     snprintf(out->why, sizeof out->why, "tuning file: %s %.4g us%s%s", x.algo->name, x.us, host,
              x.measured ? "" : ", interpolated");
     return true;
+}
+
+bool sk_select_tuned_choice(const sk_select *s, const sk_tuned *call, sk_choice *out)
+{
+    return advise(s, call, NULL, out);
+}
+
+static bool choose_tuned(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    sk_tuned call;
+    return sk_select_tuned_call(c, &call) && advise(s, &call, c, out);
 }
 
 /* Forced, by measured times, by rules, by price, or any. */

@@ -34,9 +34,6 @@ bool sk_select_tuned(const sk_select *s, sk_coll coll);
 /* The call as a tuning file has it, without a time. False: not all ranks know its size or its neighbours. */
 bool sk_select_tuned_call(const sk_call *c, sk_tuned *out);
 
-/* The algorithm that the times advise for a neighbourhood that has no plan yet; NULL: none. */
-const sk_algo *sk_select_tuned_method(const sk_select *s, const sk_tuned *call);
-
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */
 bool sk_select_enabled(const sk_select *s, sk_coll coll);
 
@@ -52,6 +49,10 @@ typedef struct sk_choice {
     double us;           /* the algorithm takes so long */
     char why[160];
 } sk_choice;
+
+/* What the times advise for a neighbourhood that has no plan yet; false: nothing. */
+bool sk_select_tuned_choice(const sk_select *s, const sk_tuned *call, sk_choice *out);
+
 /* As if the one chosen could not: an algorithm of the same kind, on one node or between ranks, whose rule holds
  * or nearly holds. NULL: there is none. Of such a one sk_select_choose says so, if the call asks for it. */
 const sk_algo *sk_select_other(const sk_select *s, const sk_call *c);

@@ -194,6 +194,16 @@ expect neighbor_counts_bytes 0 \
 expect neighbor_counts_levels 0 \
     '^. direct +1 +0\.0 +0 +0\.0 +0 +8\.0 +8 +8\.0 +8$' \
     neighbor --graph moore:2,1 --ranks 36 --bytes 8 --machine 'node:*'
+# Who is chosen, and what the tuning file has to do with it.
+moore=(explain neighbor --graph moore:2,1 --ranks 36 --bytes 8 --machine 'node:*')
+expect explain_neighbor_chooses_by_the_model 0 '^because  it is the cheapest by the model$' "${moore[@]}"
+printf 'skein-tuning 1\nmachine *\nneighbor_allgather 36 36 8 8 halving 5 10\nneighbor_allgather 36 36 8 8 host 3 10\n' >"$tmp/tuning"
+expect explain_neighbor_chooses_by_the_tuning_file 0 '^chosen   the host MPI for blocking calls, for others halving$' \
+    env SKEIN_TUNING="$tmp/tuning" "$skein" "${moore[@]}"
+expect explain_neighbor_says_what_the_file_has 0 '^because  tuning file: halving 5 us, the host 3 us$' \
+    env SKEIN_TUNING="$tmp/tuning" "$skein" "${moore[@]}"
+expect explain_neighbor_heeds_settings 0 '^chosen   node$' \
+    env SKEIN_TUNING="$tmp/tuning" SKEIN_NEIGHBOR_ALLGATHER=node "$skein" "${moore[@]}"
 # On a complete graph of 60 ranks, 10 of them on a socket and 20 on a node, levels are 9, 10 and 40.
 complete=(--graph random:1 --ranks 60 --bytes 32 --machine 'node:3 socket:2 core:10')
 expect neighbor_tells_levels_apart 0 \

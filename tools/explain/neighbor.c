@@ -17,6 +17,7 @@
 #include "neighbor/cost/model.h"
 #include "neighbor/cost/predict.h"
 #include "neighbor/method.h"
+#include "neighbor_choice.h"
 #include "select/select.h"
 #include "topo/global_graph.h"
 
@@ -36,6 +37,8 @@ typedef struct neighbor_problem {
     int64_t theta, friends;
     sk_pattern_opts opts;
 
+    sk_select *select;
+    sk_tool_tuning tuning;
     /* What the texts describe. */
     sk_machine *machine;
     sk_model model;
@@ -527,10 +530,24 @@ static void print_rank(const neighbor_problem *x, const method_result *t)
     }
 }
 
+static void print_choice(const neighbor_problem *x, const char *cheapest)
+{
+    sk_tuned call = {.coll = x->coll,
+                     .ranks = (int)x->nranks,
+                     .nodes = x->machine->nnodes,
+                     .neighbours = (int)x->size.most,
+                     .bytes = x->bytes};
+    bool busy = x->size.most > 0; /* all ranks: times were measured with such */
+    for (int i = 0; i < x->nranks; i++)
+        busy &= !x->idle[i];
+    sk_explain_neighbor_choice(x->select, &x->tuning, &call, busy, cheapest);
+}
+
 static void print_all(const neighbor_problem *x, const method_result *t)
 {
     int best = cheapest(x, t, 0);
     print_problem(x);
+    print_choice(x, t[best].method->name);
     print_sent(x, t, best, false);
     print_sent(x, t, best, true);
     print_times(x, t, best);
@@ -547,6 +564,7 @@ static int explain(neighbor_problem *x)
     int status = read_problem(x);
     if (status != 0)
         return status;
+    sk_tool_tuning_use(x->select, cli.command, &x->tuning);
     sk_status st = count_methods(x, results);
     if (st == SK_OK)
         print_all(x, results);
@@ -566,6 +584,7 @@ int sk_cmd_explain_neighbor(int argc, char **argv)
         return SK_CLI_WRONG;
     }
     neighbor_problem x = defaults(sk_select_settings(sel));
+    x.select = sel;
     int status = SK_CLI_WRONG;
     if (argc == 1)
         sk_cli_help(&cli, stderr);

@@ -195,8 +195,10 @@ static unsigned tuned_method(const sk_topo *t, int coll, int64_t bytes)
                      .nodes = t->machine->nnodes,
                      .neighbours = (int)t->size.most,
                      .bytes = bytes};
-    const sk_algo *a = sk_select_tuned_method(sk_proc.select, &call);
-    int method = a ? (int)sk_method_find(a->name) : SK_NMETHODS;
+    sk_choice x;
+    int method = sk_select_tuned_choice(sk_proc.select, &call, &x)
+                     ? (int)sk_method_find(x.algo->name)
+                     : SK_NMETHODS;
     return method < SK_NMETHODS ? 1u << method : 0;
 }
 
