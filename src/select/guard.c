@@ -1,15 +1,18 @@
 #include "select/guard.h"
 
+#include <string.h>
+
 enum {
-    LOOK = 2, /* calls of the side that serves, then of the host: its first may have to connect */
-    MOST_TIMES = 20, /* so many times as long needs no second look: also a host that is not warm */
+    LOOK = 3,            /* calls of a side; the first is not timed */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
-    MOST = 64,           /* at most */
+    MOST = 64,           /* at most, */
+    PART = 8,            /* and this part of the calls so far */
     ROUNDS = 2,
     UNKNOWN = 1, /* ns: no call takes that */
 };
 static const double budget = 1.0 / 200; /* part of the time that comparisons may take */
+static const double slow = 1.5;         /* times as long at the first look needs no second one */
 static const double clearly = 0.95; /* below this part of the best side's time another is faster, */
 static const double still = 0.97;   /* and this one keeps the host */
 
@@ -20,14 +23,14 @@ static unsigned bit(sk_guard_side side)
 
 sk_guard sk_guard_new(int64_t first)
 {
-    return (sk_guard){.phase = SK_GUARD_DECIDED, .quiet = first};
+    return (sk_guard){.phase = SK_GUARD_DECIDED, .quiet = first, .before = first};
 }
 
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns)
 {
     sk_guard g = {.phase = SK_GUARD_DECIDED, .best = SK_GUARD_HOST, .side = SK_GUARD_HOST};
     g.sides = bit(SK_GUARD_SKEIN) | bit(SK_GUARD_HOST);
-    g.left = calls;
+    g.left = g.before = calls;
     g.ns[SK_GUARD_HOST] = host_ns > 0 ? host_ns : UNKNOWN;
     return g;
 }
@@ -39,24 +42,27 @@ void sk_guard_compare(sk_guard *g, unsigned sides)
         g->quiet = INT64_MAX;
 }
 
-/* The ranks agree on the times of this round. */
+/* The ranks agree on the times of this round. What that and meeting before took is as much as some calls. */
 static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    largest(of, g->ns);
+    int64_t values[SK_GUARD_VALUES] = {0};
+    memcpy(values, g->ns, sizeof g->ns);
+    largest(of, values);
     for (int i = 0; i < SK_GUARD_SIDES; i++)
-        if (g->ns[i] <= UNKNOWN)
-            g->ns[i] = UNKNOWN + 1;
+        g->ns[i] = values[i] <= UNKNOWN ? UNKNOWN + 1 : values[i];
+    double calls = (double)values[SK_GUARD_MEETING] / (double)g->ns[g->best];
+    g->tried += (g->meetings + 1) * (calls < 1 ? 1 : calls);
+    g->meetings = 0;
 }
 
-/* The ranks wait for each other, so that none pays for what others have left undone before. That takes about a
- * call. */
+/* The ranks wait for each other, so that none pays for what others have left undone before. */
 static void meet(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    int64_t nothing[SK_GUARD_SIDES] = {0};
+    int64_t nothing[SK_GUARD_VALUES] = {0};
     if (!largest)
         return;
     largest(of, nothing);
-    g->tried += 1;
+    g->meetings++;
 }
 
 /* So many calls of `side` instead of the best one. */
@@ -72,7 +78,7 @@ static void enter(sk_guard *g, sk_guard_phase phase, sk_guard_side side, int64_t
     g->phase = phase;
     g->side = side;
     g->left = calls;
-    g->spent = 0;
+    g->spent = phase == SK_GUARD_LOOK ? INT64_MAX : 0;
 }
 
 static void settle(sk_guard *g, sk_guard_side best)
@@ -83,6 +89,7 @@ static void settle(sk_guard *g, sk_guard_side best)
     g->best = g->side = best;
     g->quiet = host ? 0 : calls;
     g->left = host ? calls : 0;
+    g->before += calls;
     g->tried = 0;
 }
 
@@ -102,15 +109,13 @@ static void begin_round(sk_guard *g)
 /* `compared` is set, and what a call of the best side takes is known. */
 static void begin_rounds(sk_guard *g)
 {
-    int64_t enough = ENOUGH_NS / g->ns[g->best];
+    int64_t enough = ENOUGH_NS / g->ns[g->best], part = g->before / PART;
+    enough = enough > part ? part : enough;
     g->timed = enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough;
     g->rounds = 0;
     for (int i = 0; i < SK_GUARD_SIDES; i++)
         g->sum[i] = g->n[i] = 0;
-    if (g->compared == bit(g->best))
-        settle(g, g->best);
-    else
-        begin_round(g);
+    begin_round(g);
 }
 
 /* The side with the least time of those compared that are not the best so far. */
@@ -127,7 +132,6 @@ static sk_guard_side challenger(const sk_guard *g)
 static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     agree(g, largest, of);
-    g->tried += 1; /* the ranks waited for each other, as in a call */
     g->rounds++;
     for (int i = 0; i < SK_GUARD_SIDES; i++)
         if (g->compared >> i & 1) {
@@ -149,22 +153,37 @@ static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
     }
 }
 
+/* Whom to look at after this side; the best one was first. SK_GUARD_SIDES: nobody. */
+static sk_guard_side look_next(const sk_guard *g)
+{
+    int from = g->side == g->best ? 0 : g->side + 1;
+    sk_guard_side next = compared_from(g, from);
+    return next == g->best ? compared_from(g, next + 1) : next;
+}
+
 /* The calls of a side in the first look are over. */
 static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
 {
-    bool host = g->side == SK_GUARD_HOST;
+    sk_guard_side next = look_next(g);
     g->ns[g->side] = g->spent;
-    if (!host && g->compared & bit(SK_GUARD_HOST)) {
-        enter(g, SK_GUARD_LOOK, SK_GUARD_HOST, LOOK);
+    if (next < SK_GUARD_SIDES) {
+        enter(g, SK_GUARD_LOOK, next, LOOK);
         return;
     }
     agree(g, largest, of);
-    g->tried += 1;
-    if (host)
-        count_tried(g, LOOK, SK_GUARD_HOST);
-    if (host && g->ns[SK_GUARD_HOST] >= MOST_TIMES * g->ns[g->best])
-        g->compared &= ~bit(SK_GUARD_HOST);
-    begin_rounds(g);
+    g->timed = LOOK - 1;
+    for (int i = 0; i < SK_GUARD_SIDES; i++) {
+        g->n[i] = g->compared >> i & 1;
+        g->sum[i] = g->n[i] * g->ns[i];
+        if (g->n[i])
+            count_tried(g, LOOK, (sk_guard_side)i);
+        if ((double)g->ns[i] >= slow * (double)g->ns[g->best])
+            g->compared &= ~bit((sk_guard_side)i);
+    }
+    if (g->compared == bit(g->best))
+        settle(g, g->best);
+    else
+        begin_rounds(g);
 }
 
 /* The calls of a side are over. */
@@ -173,11 +192,7 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
     switch (g->phase) {
     case SK_GUARD_DECIDED:
         g->compared = g->sides;
-        if (g->best == SK_GUARD_HOST && g->ns[SK_GUARD_HOST] > UNKNOWN) {
-            meet(g, largest, of);
-            begin_rounds(g);
-        } else
-            enter(g, SK_GUARD_LOOK, g->best, LOOK);
+        enter(g, SK_GUARD_LOOK, g->best, LOOK);
         break;
     case SK_GUARD_LOOK:
         end_look(g, largest, of);
@@ -200,7 +215,7 @@ static bool agree_next(const sk_guard *g)
     case SK_GUARD_DECIDED:
         return false;
     case SK_GUARD_LOOK:
-        return g->side == SK_GUARD_HOST || !(g->compared & bit(SK_GUARD_HOST));
+        return look_next(g) == SK_GUARD_SIDES;
     default:
         return compared_from(g, g->side + 1) == SK_GUARD_SIDES;
     }
@@ -244,7 +259,7 @@ sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
                           .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};
     if (sk_guard_quiet(g))
         return v;
-    bool first = g->phase == SK_GUARD_TIME && g->left == g->timed + 1;
+    bool first = g->left == (g->phase == SK_GUARD_LOOK ? LOOK : g->timed + 1);
     g->left--;
     v.timed = g->phase != SK_GUARD_DECIDED && !first;
     return v;
@@ -268,5 +283,8 @@ int64_t sk_guard_last_time(const sk_guard *g, sk_guard_side side, int64_t *calls
 
 void sk_guard_took(sk_guard *g, int64_t ns)
 {
-    g->spent = g->phase == SK_GUARD_LOOK ? ns : g->spent + ns; /* at a look the last call counts */
+    if (g->phase == SK_GUARD_LOOK)
+        g->spent = ns < g->spent ? ns : g->spent;
+    else
+        g->spent += ns;
 }

@@ -5,18 +5,20 @@
  * counted, alike on all ranks, and the count says who serves a call and which calls are timed:
  *
  *   calls     served by   then
- *   26        Skein
- *   2         Skein
- *   2         the host    the ranks compare: if the second one took twenty times as long, it is left out
+ *   20        Skein
+ *   3         Skein
+ *   3         the host
+ *   3         the other   the ranks compare: what took half as long again is left out
  *   n + 1     Skein
  *   n + 1     the host
  *   n + 1     the other   the ranks compare: unless one is clearly faster than Skein, Skein serves
  *   n + 1     Skein
  *   n + 1     that one    the ranks compare: it serves if it is clearly faster again
  *
- * n is 4 for long calls; short ones need more for a millisecond of them. Before n + 1 calls the ranks wait for each
- * other: in some collectives a rank runs ahead, and the others would pay later. The first call after a change is not
- * timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
+ * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory. n is
+ * an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Before n + 1 calls the ranks
+ * wait for each other: in some collectives a rank runs ahead, and the others would pay later. The first call after a
+ * change is not timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
  * what the calls would have taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
@@ -36,7 +38,7 @@ typedef enum sk_guard_side {
 
 typedef enum sk_guard_phase {
     SK_GUARD_DECIDED,
-    SK_GUARD_LOOK, /* at the side that serves, then at the host */
+    SK_GUARD_LOOK, /* at the side that serves, then at the others */
     SK_GUARD_TIME, /* rounds */
 } sk_guard_phase;
 
@@ -50,16 +52,18 @@ typedef struct sk_guard {
     int rounds;         /* that are over */
     int64_t
         quiet; /* calls that the best side, which is not the host, serves before anything else happens */
-    bool held;                                      /* until the ranks agree: see sk_guard_agree */
-    int64_t left;                                   /* other calls of this side */
-    int64_t timed;                                  /* calls of a side that are timed in a round */
-    double tried;                                   /* what the comparison took more, in calls */
-    int64_t spent;                                  /* ns in the timed calls of this side */
+    bool held;      /* until the ranks agree: see sk_guard_agree */
+    int64_t left;   /* other calls of this side */
+    int64_t before; /* calls until this comparison */
+    int64_t timed;  /* calls of a side that are timed in a round */
+    double tried;   /* what the comparison took more, in calls */
+    int meetings;   /* not in `tried` yet */
+    int64_t spent;  /* ns in the timed calls of this side; at a look in the shortest one */
     int64_t ns[SK_GUARD_SIDES];                     /* per call, in this round */
     int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */
 } sk_guard;
 
-/* `first`: calls before the first comparison, 26 above. Before the call after those tell who is compared: a bit
+/* `first`: calls before the first comparison, 20 above. Before the call after those tell who is compared: a bit
  * for each side; where it is Skein's alone, or none, Skein serves for ever. */
 sk_guard sk_guard_new(int64_t first);
 void sk_guard_compare(sk_guard *g, unsigned sides);
@@ -67,8 +71,9 @@ void sk_guard_compare(sk_guard *g, unsigned sides);
 /* The host serves `calls` calls first, because it was faster than Skein before. Then both are compared. */
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);
 
-/* The largest of each value over all ranks. */
-typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_SIDES]);
+/* The largest of each value over all ranks: ns of each side, and what it takes to agree, as far as each rank knows. */
+enum { SK_GUARD_MEETING = SK_GUARD_SIDES, SK_GUARD_VALUES };
+typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_VALUES]);
 
 /* Who serves the call? It is counted. May wait for the other ranks, in `largest`; NULL: it must not. If the call is
  * `timed`, tell what it took. `decided`: a comparison ended before it, or is held. */
@@ -85,8 +90,8 @@ bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);
 /* The comparison is given up, and begins anew at the next call. */
 void sk_guard_abandon(sk_guard *g);
 
-/* What a call took in the last comparison: the mean of its rounds, of the slowest rank. `skein`: by the faster
- * algorithm. `host` is 0 if it was not compared; the first look, a single call, is no comparison. */
+/* What a call took in the last comparison: the mean of its rounds, of the slowest rank; without a round, at the first
+ * look. `skein`: by the faster algorithm. `host` is 0 if it was not compared. */
 typedef struct sk_guard_times {
     int64_t skein, host; /* ns */
 } sk_guard_times;

@@ -19,11 +19,11 @@ static void build(sk_sched *s, const sk_call *c)
     }
     sk_others from = sk_others_of(c, SK_RECV, c->root);
     sk_others_make_copy(s, &from, false);
-    sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
     for (int i = 0; i < from.n; i++)
         sk_read(s, sk_others_rank(&from, i), sk_intra_exported(epoch), 0,
                 sk_others_block(&from, i));
-    sk_fence(s);
+    sk_fence(s); /* from here on the others need not wait */
+    sk_copy(s, sk_send_block(c, 0), sk_recv_block(c, c->root));
     sk_others_unpack(s, &from);
 }
 

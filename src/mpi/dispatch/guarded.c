@@ -129,6 +129,17 @@ static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
     return c->guarded = g;
 }
 
+/* Calls before the first comparison. Short ones are many before what that costs is a small part of their time; the
+ * computed one, which is the same on all ranks. Where the user has changed what choices depend on, nobody knows. */
+static int64_t first_calls(const sk_call *call)
+{
+    enum { PATIENCE_NS = 10000000, MOST = 500 };
+    double ns = sk_proc.guard_soon ? 0 : sk_worth_host_ns(call),
+           calls = ns > 0 ? PATIENCE_NS / ns : 0;
+    int64_t most = calls < MOST ? (int64_t)calls : MOST;
+    return most > sk_proc.guard_after ? most : sk_proc.guard_after;
+}
+
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
     bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
@@ -154,15 +165,20 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
         if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
             g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
             return g;
-    int64_t first = like.fixed ? INT64_MAX : sk_proc.guard_after;
+    int64_t first = like.fixed ? INT64_MAX : first_calls(call);
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
-static void largest(void *of, int64_t values[SK_GUARD_SIDES])
+/* What it takes is known next time. The shortest counts: in longer ones a rank was late. */
+static void largest(void *of, int64_t values[SK_GUARD_VALUES])
 {
     sk_comm *c = of;
-    if (!sk_comm_largest(c, values, SK_GUARD_SIDES))
+    int64_t since = sk_watch_now();
+    values[SK_GUARD_MEETING] = c->meeting_ns;
+    if (!sk_comm_largest(c, values, SK_GUARD_VALUES))
         sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
+    int64_t ns = sk_watch_now() - since;
+    c->meeting_ns = c->meeting_ns && c->meeting_ns < ns ? c->meeting_ns : ns;
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */

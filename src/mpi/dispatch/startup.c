@@ -58,6 +58,15 @@ static void check_machine(const sk_settings *set)
     sk_machine_free(m);
 }
 
+/* Has the user set something that choices depend on? */
+static bool choices_changed(const sk_settings *set)
+{
+    for (int id = SK_SET_MEM; id <= SK_SET_REDUCE_SCATTER_PAIRS; id++)
+        if (sk_settings_given(set, (sk_setting)id))
+            return true;
+    return false;
+}
+
 static void read_settings(const sk_settings *set)
 {
     int level = MPI_THREAD_SINGLE;
@@ -68,6 +77,7 @@ static void read_settings(const sk_settings *set)
     sk_proc.guard_after = sk_settings_bool(set, SK_SET_GUARD) && !sk_proc.checking
                               ? sk_settings_int(set, SK_SET_GUARD_AFTER)
                               : -1;
+    sk_proc.guard_soon = sk_settings_given(set, SK_SET_GUARD_AFTER) || choices_changed(set);
     sk_proc.wait = sk_wait_mode_of(sk_settings_text(set, SK_SET_WAIT));
     sk_proc.leaders = (int)sk_settings_int(set, SK_SET_LEADERS);
     sk_proc.reproducible = sk_settings_bool(set, SK_SET_REPRODUCIBLE);

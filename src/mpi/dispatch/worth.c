@@ -89,6 +89,11 @@ static double host_time(const struct sk_world *w, const sk_call *call)
            (together ? waiting(w, call->nranks) : 0);
 }
 
+double sk_worth_host_ns(const sk_call *call)
+{
+    return priced(sk_proc.world) ? host_time(sk_proc.world, call) : 0;
+}
+
 /* A page fault costs about as much as another call of the kernel. Two slots of this size will be used. The
  * ranks wait for each other in the agreement, which is a reduction and a broadcast, and in the call after
  * it, for those that are last to touch their pages. */

@@ -85,6 +85,9 @@ static inline int sk_worth_passed(sk_comm *c, sk_coll coll, int rc)
     return rc;
 }
 
+/* At least what the host takes for a call, in ns, by prices that are the same on all ranks; 0: not known. */
+double sk_worth_host_ns(const sk_call *call);
+
 /* Do the ranks share cores, and the host never gives one away? The same answer on all ranks. */
 bool sk_worth_host_is_slow(void);
 

@@ -81,6 +81,7 @@ typedef struct sk_comm {
     void (*cache_free)(struct sk_call_cache *);
     struct sk_guarded *guarded; /* see guarded.h */
     void (*guarded_free)(struct sk_guarded *);
+    int64_t meeting_ns; /* what it takes the ranks to agree, as far as this one knows; 0: not yet */
     struct sk_guarded *compared;       /* the nonblocking calls that are compared now, or NULL */
     struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
     bool in_check;

@@ -36,6 +36,7 @@ typedef struct sk_process {
     bool checking;     /* SKEIN_CHECK: see dispatch/check.h */
     int64_t
         guard_after; /* calls before they are compared with the host's; -1: never: see guarded.h */
+    bool guard_soon; /* not later for short calls */
     int leaders;     /* SKEIN_LEADERS */
     int64_t find_after;      /* calls on a communicator before Skein adopts it; -1: see worth.h */
     bool threads;            /* MPI_THREAD_MULTIPLE */
