@@ -12,6 +12,7 @@ typedef struct sk_walk_transfer {
     const sk_act *act;
     int walker; /* that started it */
     int next, match;
+    bool left;      /* of a message: it has passed the port of its sender's node */
     double ready;   /* when it started */
     double arrival; /* of a message: when the receiver may have it; < 0: not known yet */
     double floor;   /* of a message: the receive ends no sooner */

@@ -67,22 +67,23 @@ static void arrive(sk_walk *x, int send)
     deliver(x, recv, a);
 }
 
-void sk_walk_pass_ports(sk_walk *x, int send, double now)
+void sk_walk_pass_port(sk_walk *x, int send, double now)
 {
     sk_walk_transfer *s = &x->channels.pool[send];
-    sk_walker *w = &x->walkers[s->walker];
-    int to = sk_class_of(x->classes, s->act->peer);
-    double one = x->p->port_gap + (double)s->act->len * x->p->port_byte;
-    sk_walk_port *from = &x->ports[w->node], *at = &x->ports[x->walkers[to].node];
-    double out = sk_walk_larger(now, from->out);
-    from->out = out + one * x->classes->times;
-    double in = sk_walk_larger(out + x->p->level[SK_AT_NET].latency, at->in);
-    s->arrival = at->in = in + one * x->classes->times;
-    double over = from->out;
-    bool waits = is_long(x, s->act);
-    arrive(x, send);
-    if (waits)
-        settle(x, w, w->sent = sk_walk_larger(w->sent, over));
+    sk_walker *w = &x->walkers[s->walker], *to = &x->walkers[sk_class_of(x->classes, s->act->peer)];
+    double *port = s->left ? &x->ports[to->node].in : &x->ports[w->node].out;
+    double one = x->p->port_gap + (double)s->act->len * x->p->port_byte,
+           start = sk_walk_larger(now, *port);
+    *port = start + one * x->classes->times;
+    if (s->left) {
+        s->arrival = *port;
+        arrive(x, send);
+        return;
+    }
+    s->left = true;
+    sk_walk_schedule(x, start + x->p->level[SK_AT_NET].latency, send);
+    if (is_long(x, s->act))
+        settle(x, w, w->sent = sk_walk_larger(w->sent, *port));
 }
 
 /* A long message starts when both sides are there: the sender asks, the receiver answers. */

@@ -289,7 +289,7 @@ static void run_events(sk_walk *x)
             if (e.what < 0)
                 resume(x, &x->walkers[~e.what], e.at);
             else
-                sk_walk_pass_ports(x, e.what, e.at);
+                sk_walk_pass_port(x, e.what, e.at);
     } while (x->status == SK_OK && skip_stretch(x));
 }
 

@@ -81,8 +81,8 @@ static inline double sk_walk_larger(double a, double b)
 void sk_walk_recv(sk_walk *x, sk_walker *w, const sk_act *act);
 void sk_walk_send(sk_walk *x, sk_walker *w, const sk_act *act);
 
-/* A message between nodes comes to the port of its sender's node. Where several ranks of that node are of
- * one class, they come at the same time, and this one is the last of them. */
-void sk_walk_pass_ports(sk_walk *x, int send, double now);
+/* A message between nodes comes to the port of its sender's node, later to that of its receiver's: each serves
+ * messages as they come. Where ranks of a node are of one class, theirs come together, and this one is the last. */
+void sk_walk_pass_port(sk_walk *x, int send, double now);
 
 #endif

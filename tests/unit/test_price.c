@@ -292,6 +292,33 @@ static void ports_take_one_message_at_a_time(void **state)
     assert_ns(price(&x, &p).ns, 100 + 1000 + 510 + 7 * 2000);
 }
 
+/* To rank 2 from rank 0, which sends a message to rank 3 first, and from rank 1, which copies first. */
+static void two_ways(sk_sched *s, const scene *x, int rank)
+{
+    if (rank == 0)
+        sk_send(s, sent(x), 3);
+    if (rank == 1) {
+        sk_copy(s, sent(x), received(x));
+        sk_fence(s);
+    }
+    if (rank < 2)
+        sk_send(s, sent(x), 2);
+    else if (rank == 2)
+        sk_recv(s, bytes_of(SK_RECV, x->bytes, x->bytes), 1);
+    if (rank >= 2)
+        sk_recv(s, received(x), 0);
+}
+
+/* Rank 0 hands its message to its port at 200, but that is busy until 3110. Rank 1 does so at 1600, and its message comes
+ * to the other port first. */
+static void ports_serve_messages_as_they_arrive(void **state)
+{
+    (void)state;
+    sk_prices p = round_prices();
+    scene x = {.machine = "node:4 core:1", .nranks = 4, .bytes = 3000, .build = two_ways};
+    assert_ns(price(&x, &p).ns, 1600 + 1000 + 2 * 3010 + 200);
+}
+
 static void local_work(sk_sched *s, const scene *x, int rank)
 {
     (void)rank;
@@ -729,6 +756,7 @@ int main(void)
         cmocka_unit_test(binomial_tree),
         cmocka_unit_test(order_of_ranks_is_of_no_matter),
         cmocka_unit_test(ports_take_one_message_at_a_time),
+        cmocka_unit_test(ports_serve_messages_as_they_arrive),
         cmocka_unit_test(work_of_the_core),
         cmocka_unit_test(flat_shared_memory_bcast),
         cmocka_unit_test(barrier_waits_for_the_last),
