@@ -153,6 +153,15 @@ static sk_network network_of(const sk_prices *p)
                         .byte = (int64_t)(PS * p->port_byte)};
 }
 
+static sk_copy_prices copies_of(const sk_prices *p)
+{
+    const double FS = 1e6; /* of a ns */
+    const sk_level_prices *socket = &p->level[SK_AT_SOCKET];
+    return (sk_copy_prices){.fs = {[SK_PRICE_IN] = (int64_t)(FS * socket->in),
+                                   [SK_PRICE_OUT] = (int64_t)(FS * socket->out),
+                                   [SK_PRICE_COPY] = (int64_t)(FS * p->copy)}};
+}
+
 /* "common:4" is the method `common` with groups of 4 friends. */
 static int simulate(const sim_options *o, const sk_sim *s, const char *word, sim_result *out)
 {
@@ -171,7 +180,8 @@ static int simulate(const sim_options *o, const sk_sim *s, const char *word, sim
     char err[256];
     st = sk_model_parse(NULL, &model, err, sizeof err);
     sk_network network = network_of(s->prices);
-    sk_model_measured(&model, &network);
+    sk_copy_prices copies = copies_of(s->prices);
+    sk_model_measured(&model, &network, &copies);
     for (int i = 0; i < o->nbytes && st == SK_OK; i++) {
         sk_priced t;
         st = sk_sim_call(s, &m, o->bytes[i], &t);

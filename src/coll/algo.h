@@ -39,7 +39,8 @@ typedef struct sk_rule {
     sk_setting from;  /* this many bytes or more */
     sk_setting below; /* fewer bytes than this */
     sk_rule_measure measure;
-    int64_t (*formula)(int nranks); /* the bound `from` where its setting is 0; NULL: 0 */
+    /* The bound `from` where its setting is 0; NULL: 0. The machine may be NULL. */
+    int64_t (*formula)(int nranks, const sk_machine *m);
     /* Single copy: where `from` is 0, the bound `otherwise`, in bytes of the call; where that is 0,
      * too, the faster way. */
     sk_ways (*ways)(const sk_call *c);

@@ -55,6 +55,8 @@ enum {
 
     /* Bytes that take as long as the software of a message at one end: 0.25 us at 12.5 GB/s, the customary prices. */
     SK_MESSAGE_SOFTWARE = 3125,
+    SK_MESSAGE_WAY = 12500,     /* the same for its way, 1 us */
+    SK_MESSAGE_EAGER = 8 << 10, /* a longer one waits for its receiver */
     /* Segments of the pipelined broadcast: a rank receives each and sends it on. */
     SK_CHAIN_SOFTWARE = 2 * SK_MESSAGE_SOFTWARE,
     SK_CHAIN_LEAST = 4 << 10,

@@ -31,7 +31,7 @@ static int64_t measure(const sk_rule *r, const sk_call *c)
 static int64_t bound_below(const sk_rule *r, const sk_settings *s, const sk_call *c)
 {
     int64_t usual = sk_settings_int(s, r->below);
-    int64_t cost = r->when == SK_WHEN_NODES && !c->rounds ? c->machine->message_bytes : 0;
+    int64_t cost = r->when == SK_WHEN_NODES && !c->rounds ? c->machine->net.message : 0;
     return cost <= SK_USUAL_MESSAGE_BYTES || sk_settings_given(s, r->below)
                ? usual
                : times(usual, cost) / SK_USUAL_MESSAGE_BYTES;
@@ -69,7 +69,7 @@ static bool from_holds(const sk_rule *r, const sk_settings *s, const sk_call *c,
     int64_t have = measure(r, c), want = sk_settings_int(s, r->from);
     const char *source = sk_setting_info_get(r->from)->var;
     if (r->formula && want == 0) {
-        want = r->formula(c->nranks);
+        want = r->formula(c->nranks, c->machine);
         source = "the formula for this many ranks";
     }
     snprintf(why, size, "%" PRId64 " %s %s %" PRId64 " (%s)", have, unit[r->measure],
@@ -184,6 +184,6 @@ bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call 
     }
     int64_t have = measure(r, c), from = r->from ? sk_settings_int(s, r->from) : 0;
     if (r->formula && from == 0)
-        from = r->formula(c->nranks);
+        from = r->formula(c->nranks, c->machine);
     return times(have, FACTOR) >= from && (!r->below || have / FACTOR < bound_below(r, s, c));
 }

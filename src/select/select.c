@@ -134,9 +134,11 @@ const sk_model *sk_select_model(const sk_select *s)
     return &s->model;
 }
 
-void sk_select_network(sk_select *s, const sk_network *n)
+void sk_select_measured(sk_select *s, const sk_network *n, const sk_copy_prices *p)
 {
-    sk_model_measured(&s->model, n);
+    if (sk_settings_given(s->settings, SK_SET_MODEL))
+        return;
+    sk_model_measured(&s->model, n, p);
 }
 
 void sk_select_prices(const sk_select *s, sk_copy_prices *p)

@@ -18,8 +18,8 @@ sk_status sk_select_trial(char *const *env, const char *entry, sk_select **out, 
 void sk_select_free(sk_select *s);
 const sk_settings *sk_select_settings(const sk_select *s);
 
-const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL, and what was measured: */
-void sk_select_network(sk_select *s, const sk_network *n);
+const sk_model *sk_select_model(const sk_select *s); /* SKEIN_MODEL, or what was measured: */
+void sk_select_measured(sk_select *s, const sk_network *n, const sk_copy_prices *p);
 
 /* Replace the prices of copies that the user gives (SKEIN_COPY). */
 void sk_select_prices(const sk_select *s, sk_copy_prices *p);

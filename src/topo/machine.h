@@ -22,6 +22,13 @@ typedef struct sk_location {
     int32_t socket, core;
 } sk_location;
 
+/* What a message between nodes takes, in bytes that the network passes in the same time; 0: not known. */
+typedef struct sk_net_bytes {
+    int64_t message;  /* of all ranks of a node, with its software at both ends */
+    int64_t software; /* the software of one at one end ... */
+    int64_t way;      /* ... and its way between the two */
+} sk_net_bytes;
+
 typedef struct sk_machine {
     int nranks, nnodes, nsockets; /* nodes and sockets that have ranks */
     int *node, *socket;           /* of each rank, numbered from 0 by position; sockets are numbered
@@ -40,8 +47,7 @@ typedef struct sk_machine {
     int cores;           /* of a node; 0: not known. Equal on all ranks */
     bool in_order;       /* rank_at is 0, 1, 2, ... */
     sk_copy_prices copy; /* between ranks of a node; equal on all ranks. Set by the owner */
-    int64_t
-        message_bytes; /* that take as long as a message between nodes; 0: as usual. Set by the owner */
+    sk_net_bytes net;    /* equal on all ranks. Set by the owner */
 } sk_machine;
 
 /* `cores`: of a node, 0 when not known. *out is set on success only. */

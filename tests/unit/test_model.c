@@ -172,9 +172,15 @@ static void what_is_measured_replaces_the_default(void **state)
     sk_model m = model(NULL), usual = m;
     const sk_network none = {0},
                      n = {.latency = 30000000, .message = 5000000, .byte = 1000, .stage = 7000000};
-    sk_model_measured(&m, &none);
+    const sk_copy_prices
+        unknown = {{0}},
+        c = {{[SK_PRICE_IN] = 100000, [SK_PRICE_OUT] = 300000, [SK_PRICE_COPY] = 40000}};
+    sk_model_measured(&m, &none, &unknown);
     assert_memory_equal(&m, &usual, sizeof m);
-    sk_model_measured(&m, &n);
+    sk_model_measured(&m, &n, &c);
+    near_to(m.beta[SK_SOCKET], 0.2e-9);
+    near_to(m.beta[SK_NODE], 0.2e-9 * usual.beta[SK_NODE] / usual.beta[SK_SOCKET]);
+    near_to(m.copy, 0.04e-9);
     near_to(m.alpha[SK_NET], 30e-6);
     near_to(m.message, 5e-6);
     near_to(m.beta[SK_NET], 1e-9);

@@ -76,19 +76,19 @@ static void reduce_scatter_cutoff_fits_the_papers_points(void **state)
         double bytes;
     } points[] = {{8, 512}, {16, 512}, {32, 512}, {64, 1500}, {128, 15 * 1024}, {256, 50 * 1024}};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-        double ratio = (double)sk_reduce_scatter_cutoff(points[i].p) / points[i].bytes;
+        double ratio = (double)sk_reduce_scatter_cutoff(points[i].p, NULL) / points[i].bytes;
         assert_true(ratio > 1 / 1.6 && ratio < 1.6);
     }
     for (int p = 1; p < 100000; p++)
-        assert_true(sk_reduce_scatter_cutoff(p) >= 512);
+        assert_true(sk_reduce_scatter_cutoff(p, NULL) >= 512);
     for (int p = 8; p < 1 << 16; p *= 2)
-        assert_true(sk_reduce_scatter_cutoff(2 * p) >= sk_reduce_scatter_cutoff(p));
+        assert_true(sk_reduce_scatter_cutoff(2 * p, NULL) >= sk_reduce_scatter_cutoff(p, NULL));
 }
 
 static void reduce_scatter_changes_by_the_formula(void **state)
 {
     (void)state;
-    int64_t cutoff = sk_reduce_scatter_cutoff(64), above = (cutoff / 64 + 1) * 64;
+    int64_t cutoff = sk_reduce_scatter_cutoff(64, NULL), above = (cutoff / 64 + 1) * 64;
     chooses("", SK_REDUCE_SCATTER, 64, 64, "halving", NULL);
     chooses("", SK_REDUCE_SCATTER_BLOCK, 64, 1 << 20, "halving", NULL);
     chooses("SKEIN_REDUCE_SCATTER_PAIRS=512K", SK_REDUCE_SCATTER, 64, 1 << 20, "pairwise",
@@ -136,7 +136,7 @@ static void data_movement_follows_size_and_ranks(void **state)
     chooses("", SK_ALLTOALL, 32, 65536, "pairwise", NULL);
     chooses("", SK_BARRIER, 9, 0, "dissemination", "best for every size and number of ranks");
     chooses("", SK_GATHER, 9, 8, "linear", "8 bytes >= 0 (the formula for this many ranks)");
-    chooses("", SK_GATHER, 64, 8, "binomial", "8 bytes < 892 (the formula for this many ranks)");
+    chooses("", SK_GATHER, 64, 8, "binomial", "8 bytes < 794 (the formula for this many ranks)");
     chooses("", SK_GATHER, 64, 8192, "linear", NULL);
     chooses("SKEIN_GATHER_LONG=8K", SK_GATHER, 9, 8, "binomial",
             "8 bytes < 8192 (SKEIN_GATHER_LONG)");
@@ -281,13 +281,13 @@ static void leaders_serve_more_where_messages_are_dear(void **state)
     bcast.machine = sum.machine = m;
     sum.builtin = true;
     chooses_call("", bcast, "scatter-doubling", NULL);
-    m->message_bytes = 50000;
+    m->net.message = 50000;
     chooses_call("", bcast, "leaders", NULL);
     chooses_call("SKEIN_LEADERS_VECTOR=512K", bcast, "scatter-doubling", NULL);
     chooses_call("", sum, "leaders", NULL);
     sum.rounds = true; /* the same bits in each run */
     chooses_call("", sum, "ring", NULL);
-    m->message_bytes = 100; /* never fewer */
+    m->net.message = 100; /* never fewer */
     bcast.recv.count = 500 << 10;
     chooses_call("", bcast, "leaders", NULL);
     sk_machine_free(m);
@@ -330,6 +330,23 @@ static void the_host_sends_blocks_straight_as_well(void **state)
     assert_false(goes_straight("SKEIN_ALLTOALLV=scattered", nodes, SK_ALLTOALLV, 8));
     sk_machine_free(nodes);
     sk_machine_free(node);
+}
+
+/* A network on which a message's software takes as long as 460 bytes, as on the global-collectives paper's. */
+static void scatter_goes_straight_where_messages_are_cheap(void **state)
+{
+    (void)state;
+    sk_machine *m = NULL;
+    char err[128];
+    assert_int_equal(sk_machine_parse("node:32 core:1", 32, &m, err, sizeof err), SK_OK);
+    sk_call shorter = call(SK_SCATTER, 32, 128), longer = call(SK_SCATTER, 32, 256);
+    shorter.machine = longer.machine = m;
+    chooses_call("", longer, "binomial", "256 bytes < 512 (the formula for this many ranks)");
+    m->net = (sk_net_bytes){.software = 460, .way = 1150};
+    chooses_call("", longer, "linear", "256 bytes >= 179 (the formula for this many ranks)");
+    chooses_call("", shorter, "binomial", NULL);
+    chooses_call("SKEIN_SCATTER_LONG=1K", longer, "binomial", NULL);
+    sk_machine_free(m);
 }
 
 /* Whatever the choice or a builder reads is in the key of the cache. */
@@ -489,6 +506,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(leaders_serve_more_where_messages_are_dear),
         cmocka_unit_test(the_host_sends_blocks_straight_as_well),
+        cmocka_unit_test(scatter_goes_straight_where_messages_are_cheap),
         cmocka_unit_test(plans_of_different_calls_are_different),
         cmocka_unit_test(every_rank_chooses_the_same),
         cmocka_unit_test(the_other_algorithm_is_one_that_nearly_holds),

@@ -113,7 +113,7 @@ static void build(sk_sched *s, const sk_call *c)
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     bool even = k->nodes * k->call->machine->max_per_node == k->p;
-    bool tree = even && k->root_node * k->b < sk_linear_cutoff((int)k->nodes);
+    bool tree = even && k->root_node * k->b < sk_linear_cutoff((int)k->nodes, NULL);
     int64_t blocks = tree ? sk_hier_claim_depths(k->nodes) * k->root_node : k->p - k->root_node;
     sk_claim_off_node(k, c, 1, k->nodes - 1, blocks * k->b);
     sk_claim_node(k, c, 1, k->p - k->nodes);

@@ -27,8 +27,9 @@ static void claim(const sk_cost_case *k, sk_cost *c)
  *   ranks       8    16    24    32    64   128   256  1024
  *   predicted   0   144   296   437   273   390   484   437
  *   formula     0   256   342   384   448   480   496   508 */
-static int64_t cutoff(int p)
+static int64_t cutoff(int p, const sk_machine *m)
 {
+    (void)m;
     return p <= 8 ? 0 : 512 - 4096 / p;
 }
 

@@ -27,8 +27,9 @@ static int segments(int64_t bytes, int p)
 /* Against scatter-doubling, which sends all bytes twice: these must take longer than the pipeline takes to fill,
  * which grows with p. The factor is where the model of `skein explain` says so with its customary prices: 200 KB
  * times 8, 64 and 256 ranks. */
-static int64_t cutoff(int p)
+static int64_t cutoff(int p, const sk_machine *m)
 {
+    (void)m;
     return (int64_t)32 * SK_CHAIN_SOFTWARE * p;
 }
 

@@ -207,17 +207,32 @@ int64_t sk_tree_scratch(const sk_call *c)
     return blocks > INT64_MAX - rounding ? INT64_MAX : blocks + rounding;
 }
 
-/* A message of its own costs the root its software, one on the tree the time of its bytes at the root and at all
- * ranks between. What the model of `skein explain` says with its customary prices:
+/* Let S be the bytes that take as long as the software of a message at one end, W those of its way. The root alone takes
+ * p S + W for blocks that are shorter than S. A tree takes lg p (2 S + W), and the bytes of p - 1 blocks, one after the
+ * other. A message above the eager limit, which `asks` of the first ones are, asks first and waits for an answer: 2 W more. So a
+ * tree is faster for blocks below
+ *
+ *   S - (lg p (2 S + W) + 2 W asks - S - W) / (p - 1).
+ *
+ * With the customary prices, and what the model of `skein explain` says with them:
  *
  *   ranks      16    24    32    64    128    256   1024
- *   predicted   0   531   531   812   1375   1937   2687
- *   formula     0   407   520   892   1388   1923   2702
- *
- * Up to 16 ranks the root sends faster than a tree. */
-int64_t sk_linear_cutoff(int p)
+ *   formula     0   544   512   794   1428   2048   2762
+ *   predicted   0   531   531   812   1375   1937   2687 */
+int64_t sk_linear_cutoff(int p, const sk_machine *m)
 {
-    return p <= 16 ? 0 : (int64_t)SK_MESSAGE_SOFTWARE * p / (p + 160);
+    bool known = m && m->net.software > 0;
+    int64_t s = known ? m->net.software : SK_MESSAGE_SOFTWARE,
+            w = known ? m->net.way : SK_MESSAGE_WAY, lg = 0, most = 0;
+    while (2 << lg <= p)
+        lg++;
+    for (int64_t asks = 0; asks <= lg && p > 1; asks++) {
+        int64_t tree = s - (lg * (2 * s + w) + 2 * w * asks - s - w) / (p - 1),
+                eager = ((int64_t)SK_MESSAGE_EAGER << (asks + 1)) / p;
+        tree = tree < eager ? tree : eager;
+        most = tree > most ? tree : most;
+    }
+    return most;
 }
 
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x)

@@ -99,7 +99,7 @@ int64_t sk_tree_scratch(const sk_call *c);
 void sk_scatter_by_tree(sk_sched *s, const sk_team *t, const sk_parts *x);
 
 /* The block from which on a root sends to or receives from each rank itself (scatter, gather). */
-int64_t sk_linear_cutoff(int p);
+int64_t sk_linear_cutoff(int p, const sk_machine *m);
 
 /* ---- blocks whose sizes only the root and their owner know (scatterv, gatherv) ----
  * A block of at most SK_TREE_PACKET_BLOCK bytes travels ("rides") in packets along the tree, with

@@ -68,8 +68,9 @@ sk_span sk_blocks_input(sk_sched *s, const sk_call *c)
  * k = 2 by 1.5. k = 2 with c = 1/40 and the floor is within 1.6, in small integers, so that all
  * ranks compute the same on any machine. Why a/b should grow so is not known, and no point is left
  * to test the fit with: beyond 256 ranks it is a guess. */
-int64_t sk_reduce_scatter_cutoff(int p)
+int64_t sk_reduce_scatter_cutoff(int p, const sk_machine *m)
 {
+    (void)m;
     enum { FLOOR = 512, MOST = 1 << 16 };
     if (p < 8)
         return FLOOR;

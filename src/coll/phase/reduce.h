@@ -24,7 +24,7 @@ int64_t sk_block_longest(const sk_call *c); /* of all blocks */
 sk_span sk_blocks_input(sk_sched *s, const sk_call *c);
 
 /* Bytes from which reduce_scatter no longer sends whole vectors, on p ranks. */
-int64_t sk_reduce_scatter_cutoff(int p);
+int64_t sk_reduce_scatter_cutoff(int p, const sk_machine *m);
 
 /* Upper bound of the scratch that `vectors` vectors of n elements of the call's type take. */
 int64_t sk_vectors_scratch(const sk_call *c, int vectors, int64_t n);

@@ -26,7 +26,7 @@ static bool find_machine(sk_comm *c)
     bool ok = at && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
     if (ok) {
         c->machine->copy = w->prices;
-        c->machine->message_bytes = w->message_bytes;
+        c->machine->net = w->net;
     }
     if (!whole)
         free(at);

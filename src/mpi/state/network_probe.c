@@ -120,8 +120,7 @@ sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
     sk_net_probe p = {.wire = wire};
     int nlocal, node = m->node[rank], other = node ^ 1, me = m->local_rank[rank];
     const int *local = sk_machine_local_ranks(m, rank, &nlocal);
-    if (!SK_HAVE_CLOCK || m->nnodes == 1 ||
-        sk_settings_given(sk_select_settings(sk_proc.select), SK_SET_MODEL))
+    if (m->nnodes == 1 || sk_settings_given(sk_select_settings(sk_proc.select), SK_SET_MODEL))
         return out;
     bool pair = other < m->nnodes && me < m->node_first[other + 1] - m->node_first[other];
     double sharing = m->cores > 0 && nlocal > m->cores ? (double)nlocal / m->cores : 1;

@@ -316,9 +316,9 @@ static bool vote(sk_introduction *in, bool alive)
     memcpy(&in->network, &votes[VOTE_NETWORK], sizeof in->network);
     sk_copy_prices_of_two_cores(&w->prices);
     sk_select_prices(sk_proc.select, &w->prices);
-    sk_select_network(sk_proc.select, &in->network);
+    sk_select_measured(sk_proc.select, &in->network, &w->prices);
     if (w->nnodes > 1)
-        w->message_bytes = sk_model_message_bytes(sk_select_model(sk_proc.select), in->machine);
+        w->net = sk_model_net_bytes(sk_select_model(sk_proc.select), in->machine);
     if (!votes[VOTE_MEMORY])
         forget_memory(w);
     if (votes[VOTE_TUNING] < 0)

@@ -33,7 +33,7 @@ struct sk_world {
         progress_everywhere; /* on all ranks collectives progress inside the host's blocking calls */
     bool cma;                /* local ranks can read each other's memory */
     sk_copy_prices prices;   /* of copies between local ranks */
-    int64_t message_bytes;   /* see sk_machine */
+    sk_net_bytes net;        /* see sk_machine */
     sk_wait_mode wait;       /* of local ranks that wait for each other */
     sk_node_memory *memory;  /* NULL: no shared memory */
     sk_leases *leases;       /* of that memory */

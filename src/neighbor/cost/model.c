@@ -212,7 +212,7 @@ static double net_work(const price_call *c)
 {
     const sk_model *m = c->m;
     double blocks = (double)c->blocks[SK_NET], messages = (double)c->load->messages[SK_NET];
-    double step = m->alpha[SK_SOCKET] / STEP_PART, pack = m->beta[SK_SOCKET] / CACHE_PART;
+    double step = m->alpha[SK_SOCKET] / STEP_PART, pack = m->copy;
     if (c->whole)
         return m->message * blocks;
     return m->message * messages + blocks * (step + pack * c->bytes);
@@ -229,8 +229,7 @@ static double intra_work(const price_call *c)
     double work = c->beta * c->bytes * (each > EAGER ? c->intra / 2 : c->intra);
     if (c->whole)
         return work + c->alpha / NODE_PART * c->intra;
-    return work + c->alpha / NODE_PART * messages +
-           c->intra * (step + c->m->beta[SK_SOCKET] / CACHE_PART * c->bytes);
+    return work + c->alpha / NODE_PART * messages + c->intra * (step + c->m->copy * c->bytes);
 }
 
 /* Seconds of a port, in one direction. */
@@ -407,6 +406,7 @@ sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size
         if (st != SK_OK)
             return st;
     }
+    m.copy = m.beta[SK_SOCKET] / CACHE_PART;
     if (!(given >> 2 * MESSAGE & 1))
         m.message = m.alpha[SK_NET] / MESSAGE_PART;
     *out = m;
@@ -421,17 +421,30 @@ static void measured(double *quantity, int64_t ps)
         *quantity = (double)ps * 1e-12;
 }
 
-void sk_model_measured(sk_model *m, const sk_network *n)
+void sk_model_measured(sk_model *m, const sk_network *n, const sk_copy_prices *p)
 {
+    const double fs = 1e-15;
+    double in = fs * (double)p->fs[SK_PRICE_IN], out = fs * (double)p->fs[SK_PRICE_OUT];
     measured(&m->alpha[SK_NET], n->latency);
     measured(&m->beta[SK_NET], n->byte);
     measured(&m->message, n->message);
     measured(&m->stage, n->stage);
+    if (in > 0 && out > 0) { /* as far from the other socket as before */
+        m->beta[SK_NODE] *= (in + out) / 2 / m->beta[SK_SOCKET];
+        m->beta[SK_SOCKET] = (in + out) / 2;
+    }
+    if (p->fs[SK_PRICE_COPY] > 0)
+        m->copy = fs * (double)p->fs[SK_PRICE_COPY];
 }
 
-int64_t sk_model_message_bytes(const sk_model *m, const sk_machine *on)
+sk_net_bytes sk_model_net_bytes(const sk_model *m, const sk_machine *on)
 {
-    return (int64_t)((m->alpha[SK_NET] + 2 * m->message * ranks_per_core(on)) / m->beta[SK_NET]);
+    double beta = m->beta[SK_NET], software = m->message * ranks_per_core(on);
+    return (sk_net_bytes){
+        .message = (int64_t)((m->alpha[SK_NET] + 2 * software) / beta),
+        .software = (int64_t)(software / beta),
+        .way = (int64_t)(larger(0, m->alpha[SK_NET] - 2 * m->message) / beta),
+    };
 }
 
 const char *sk_model_text(const sk_model *m, char *text, size_t size)

@@ -43,6 +43,7 @@ void sk_load_join(sk_load *into, const sk_load *with); /* the loads of two sets 
 typedef struct sk_model {
     double alpha[SK_NLEVELS]; /* seconds per message */
     double beta[SK_NLEVELS];  /* seconds per byte */
+    double copy;              /* seconds per byte within the caches of a core */
     double message;           /* seconds of a core for a message between nodes, at each end */
     double stage;             /* seconds that one more stage costs each rank on a shared core */
 } sk_model;
@@ -58,10 +59,9 @@ typedef struct sk_network {
 } sk_network;
 
 /* Known quantities replace those of the model. */
-void sk_model_measured(sk_model *m, const sk_network *n);
+void sk_model_measured(sk_model *m, const sk_network *n, const sk_copy_prices *p);
 
-/* Bytes that take as long on the network as a message of all ranks of a node, with its software at both ends. */
-int64_t sk_model_message_bytes(const sk_model *m, const sk_machine *on);
+sk_net_bytes sk_model_net_bytes(const sk_model *m, const sk_machine *on);
 enum { SK_USUAL_MESSAGE_BYTES = 25000 }; /* with the usual model, each rank on its own core */
 
 /* What of the model concerns the network, as a text of it. Returns `text`. */
