@@ -270,7 +270,7 @@ class Verdict:
         if self.sense == "~":
             return "met" if abs(self.value - self.printed) <= slack * abs(self.printed) else "missed"
         tops = [v for v in (self.value, self.best) if v is not None]
-        if any(self.better(v, self.printed * beyond) for v in tops):
+        if any(v != self.printed and self.better(v, self.printed * beyond) for v in tops):
             return "beaten"
         return "met" if any(self.better(v, self.printed * worse) for v in tops) else "missed"
 

@@ -55,7 +55,8 @@ def claim_rows(figure):
             notes.append(f'<p class="bad">{esc(v.error)}</p>')
         elif not v.holds:
             notes.append('<p class="bad">Worse than it was: this fails the run.</p>')
-        if "why" in c and (v.state == "missed" or c.get("best")):
+        alone = v.value is not None and v.better(v.value, v.printed)  # without Skein's own algorithm
+        if "why" in c and not alone:
             notes.append(f"<p class=why>{rich(c['why'])}</p>")
         where = "Skein's goal" if c.get("goal") else c.get("where", "")
         got = "&ndash;" if v.value is None else digits(v.value, c.get("unit", "x"))
@@ -96,10 +97,16 @@ def panels(figure, rows, out):
         with open(os.path.join(out, f"{figure.name}{f'-{i}' if column else ''}.svg"), "w") as f:
             f.write(text.replace("<svg", "<svg style='--text:#222;--grid:#ddd;" + "".join(
                 f"--s{k}:{c};" for k, c in enumerate(LIGHT)) + "'", 1))
-        name = plot_value(value) if isinstance(value, str) else f"{plot_value(value)} {column}"
-        caption = f"<figcaption>{esc(name)}</figcaption>" if column else ""
+        caption = f"<figcaption>{esc(panel_name(column, value))}</figcaption>" if column else ""
         parts.append(f"<figure>{caption}{text}</figure>")
     return legend(names, bool(prints)) + f'<div class="plots">{"".join(parts)}</div>' if parts else ""
+
+
+def panel_name(column, value):
+    """8 processes; density 0.1"""
+    if isinstance(value, str):
+        return value
+    return f"{column} {value:g}" if value % 1 else f"{value:g} {column}"
 
 
 def plot_value(v):
@@ -192,8 +199,8 @@ def write(figures, out, quick):
         f.write(text)
 
 
-LIGHT = ["#c2410c", "#1d4ed8", "#15803d", "#9333ea", "#b45309", "#0e7490", "#be185d", "#525252"]
-DARK = ["#fb923c", "#60a5fa", "#4ade80", "#c084fc", "#fbbf24", "#22d3ee", "#f472b6", "#a3a3a3"]
+LIGHT = ["#c2410c", "#1d4ed8", "#15803d", "#9333ea", "#1f2937", "#0891b2", "#be185d", "#8a8a8a"]
+DARK = ["#fb923c", "#60a5fa", "#4ade80", "#c084fc", "#f5f5f4", "#22d3ee", "#f472b6", "#8a8a8a"]
 
 
 def palette(colours):
@@ -219,7 +226,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:10px;p
 table{border-collapse:collapse;width:100%;margin:.6rem 0;font-size:.93rem}
 th,td{padding:.35rem .5rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}thead th{border:0;color:var(--soft);
 font-weight:600;font-size:.8rem}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.claims td:first-child{width:5.2rem}.claims td p{font-size:.88rem;color:var(--soft)}td p.bad,.bad{color:var(--bad)!important}
+.claims thead th:nth-child(n+3){text-align:right}.claims td:first-child{width:5.2rem}.claims td p{font-size:.88rem;color:var(--soft)}td p.bad,.bad{color:var(--bad)!important}
 .chip{display:inline-block;padding:0 .5em;border-radius:99px;font-size:.78rem;font-weight:600;border:1px solid;white-space:nowrap}
 .met{color:var(--good)}.beaten{color:var(--great)}.missed{color:var(--bad)}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:.8rem}

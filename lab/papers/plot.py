@@ -54,6 +54,8 @@ def script(figure, rows, printed, names, span):
         low, high = (math.log10(v) for v in span)
         margin = 0.05 * (high - low) + 0.02
         lines.append(f"set yrange [{10 ** (low - margin):g}:{10 ** (high + margin):g}]")
+        if low >= 0:
+            lines.append('set format y "%.0s%c"')  # 100k, not 1e+05
         if high - low < 2.2:
             tics = [m * 10.0 ** e for e in range(math.floor(low) - 1, math.ceil(high) + 1) for m in (1, 2, 5)]
             lines.append("set ytics (" + ", ".join(f"{t:g}" for t in tics) + ")")

@@ -5,18 +5,24 @@ import subprocess
 import sys
 
 
-def simulate(command, x=lambda size: size):
-    """Prints the rows; `x`: what the column x has instead of bytes."""
+def simulated(command):
+    """The rows that skein-sim prints."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    rows = list(csv.DictReader(done.stdout.splitlines()))
-    direct = {r["x"]: r["y"] for r in rows if r["series"] == "direct"}
-    out = csv.DictWriter(sys.stdout, [*rows[0], "direct"], lineterminator="\n")
+    return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def write(rows):
+    out = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     out.writeheader()
-    for r in rows:
-        out.writerow({**r, "x": x(r["x"]), "direct": direct[r["x"]]})
+    out.writerows(rows)
+
+
+def with_direct(rows):
+    direct = {r["x"]: r["y"] for r in rows if r["series"] == "direct"}
+    return [{**r, "direct": direct[r["x"]]} for r in rows]
 
 
 if __name__ == "__main__":
-    simulate(sys.argv[1:])
+    write(with_direct(simulated(sys.argv[1:])))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from speedup import simulate
+from speedup import simulated, with_direct, write
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TABLE = {"dwt_193": (193, 1843), "journals": (128, 6096), "heart1": (3600, 1387773), "ash292": (292, 2208),
@@ -18,5 +18,6 @@ each = -(-rows // ranks)  # rows of a rank
 size = {each * c * 8: c for c in columns}
 with tempfile.NamedTemporaryFile("w", suffix=".mtx") as f:
     subprocess.run([os.path.join(HERE, "matrix.py"), str(rows), str(nonzeros)], stdout=f, check=True)
-    simulate([sim, "-p", "sim/niagara.prices", "-g", f"matrix:{f.name}", "-n", str(ranks),
-              "-m", "node:* socket:2 core:18", "-b", ",".join(map(str, size)), "-l", name], lambda bytes: size[int(bytes)])
+    found = simulated([sim, "-p", "sim/niagara.prices", "-g", f"matrix:{f.name}", "-n", str(ranks),
+                       "-m", "node:* socket:2 core:18", "-b", ",".join(map(str, size)), "-l", name])
+write([{**r, "x": size[int(r["x"])]} for r in with_direct(found)])

@@ -54,6 +54,8 @@ figure "$print" "printed = 3" "$value"
 expect claim_met 0 '^met .*b is faster: 3x, printed 3x$'
 expect result_kept 0 '1 experiments, 1 have results'
 [ "$(wc -l <"$tmp/ran")" = 2 ] && ok command_ran_once || fail command_ran_once "$(wc -l <"$tmp/ran")"
+figure "$print" "printed = 3" "$value" 'slack = 0'
+expect claim_just_met 0 '^met '
 figure "$print" "printed = 2" "$value"
 expect claim_beaten 0 '^beaten '
 figure "$print" "printed = 9" "$value"
