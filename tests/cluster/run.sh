@@ -282,7 +282,7 @@ part_traffic() {
 
 part_bench() {
     says "the benchmark" 'all points' "$here/../../lab/cluster/bench.py" --build "$build" --out "$tmp/bench" --quick --hosts 2 \
-        --ranks 2 --place seq --collective bcast --form blocking --seconds 2
+        --ranks 2 --place seq --collective bcast,barrier --form blocking,nonblocking --seconds 4
     says "its points" '^2,2,.*neighbor_alltoall' cat "$tmp/bench/bench.csv"
     # What served is what the ranks say: on two hosts that cannot be the memory of one.
     says "no algorithm of one host" '^0$' awk -F, '/,(shm|single-copy),/ { n++ } END { print n + 0 }' "$tmp/bench/bench.csv"

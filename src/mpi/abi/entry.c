@@ -37,8 +37,10 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
         return OVER;
     }
     sk_op *op = sk_op_at_once(c, x->plan, x->counter, &x->wire, true, send, a.rbuf);
-    if (!op)
+    if (!op) {
+        sk_guarded_uncount(x->guarded); /* the long way counts the call */
         return LONG_WAY;
+    }
     *request = op->handle;
     *rc = MPI_SUCCESS;
     return OVER;

@@ -60,6 +60,13 @@ static inline bool sk_guarded_quiet(sk_guarded *g)
     return !g || sk_guard_quiet(&g->guard);
 }
 
+/* The call was not quiet after all. */
+static inline void sk_guarded_uncount(sk_guarded *g)
+{
+    if (g)
+        g->guard.quiet++;
+}
+
 /* sk_guard_passes */
 static inline bool sk_guarded_passes(sk_guarded *g)
 {
