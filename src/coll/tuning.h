@@ -25,7 +25,8 @@ enum {
     /* Operands that are read in place come in chunks: so long that a call of the kernel costs little
      * beside its bytes, and so short that two of them stay in a cache of a core. */
     SK_INTRA_READ_CHUNK = 128 << 10,
-    SK_INTRA_READ_CHUNKS = 256, /* a scan has no more: a rank may not run further ahead */
+    SK_INTRA_READ_PAIR = 1 << 20, /* the same by the root of two ranks */
+    SK_INTRA_READ_CHUNKS = 256,   /* a scan has no more: a rank may not run further ahead */
     /* Blocks of all ranks together go through the common slot up to this. Beyond it, what is saved
      * by waiting once is less than what it costs that ranks write the same lines. */
     SK_INTRA_COMMON = 16 << 10,

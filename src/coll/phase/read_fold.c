@@ -8,10 +8,17 @@ bool sk_read_fold_fits(const sk_call *c)
            c->slot_bytes >= SK_READ_FOLD_SLOT;
 }
 
+/* A rank that only waits until its vector is read should not wait for its reduction too: so the other one of two reads
+ * all of it first, unless it is long enough to leave the caches meanwhile. */
+static int64_t chunk_bytes(const sk_call *c)
+{
+    return c->coll == SK_REDUCE && c->nranks == 2 ? SK_INTRA_READ_PAIR : SK_INTRA_READ_CHUNK;
+}
+
 /* Elements of a chunk. */
 static int64_t chunk_elems(const sk_call *c)
 {
-    return sk_elems_in(c, SK_INTRA_READ_CHUNK);
+    return sk_elems_in(c, chunk_bytes(c));
 }
 
 int64_t sk_read_fold_scratch(const sk_call *c)
@@ -127,6 +134,6 @@ void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_
 
 double sk_read_fold_time(const sk_copy_costs *x, const sk_call *c, double n)
 {
-    double others = c->nranks - 1, chunks = n / SK_INTRA_READ_CHUNK + 1;
+    double others = c->nranks - 1, chunks = n / (double)chunk_bytes(c) + 1;
     return others * (n * (x->read + x->copy) + chunks * x->call);
 }
