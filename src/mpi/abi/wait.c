@@ -251,7 +251,7 @@ static int some(int n, MPI_Request *requests, int *outcount, int *indices, MPI_S
 
 /* Return what the call returns, and what it takes is added up if somebody wants to know. */
 #define WATCHED(call)                                                                              \
-    {                                                                                              \
+    do {                                                                                           \
         if (SK_UNLIKELY(sk_watching())) {                                                          \
             int64_t since = sk_watch_now();                                                        \
             int result = (call);                                                                   \
@@ -259,7 +259,7 @@ static int some(int n, MPI_Request *requests, int *outcount, int *indices, MPI_S
             return result;                                                                         \
         }                                                                                          \
         return (call);                                                                             \
-    }
+    } while (0)
 
 /* One of Skein's that is over, as small ones are when all ranks come at the same time. */
 static inline bool was_over(MPI_Request *request, MPI_Status *status)
@@ -280,50 +280,62 @@ static inline int wait_for(MPI_Request *request, MPI_Status *status)
     return was_over(request, status) ? MPI_SUCCESS : single(request, &flag, status, false);
 }
 
-SK_ENTRY(MPI_Wait, (MPI_Request * request, MPI_Status *status),
-         (request, status)){WATCHED(wait_for(request, status))}
+SK_ENTRY(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status))
+{
+    WATCHED(wait_for(request, status));
+}
 
-SK_ENTRY(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status),
-         (request, flag, status)){WATCHED(sk_op_pending() ? single(request, flag, status, true)
-                                                          : sk_host.Test(request, flag, status))}
+SK_ENTRY(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status))
+{
+    WATCHED(sk_op_pending() ? single(request, flag, status, true)
+                            : sk_host.Test(request, flag, status));
+}
 
 SK_ENTRY(MPI_Waitall, (int n, MPI_Request requests[], MPI_Status *statuses),
          (n, requests, statuses))
 {
     int flag;
     WATCHED(sk_op_pending() ? all(n, requests, &flag, statuses, false)
-                            : sk_host.Waitall(n, requests, statuses))
+                            : sk_host.Waitall(n, requests, statuses));
 }
 
 SK_ENTRY(MPI_Testall, (int n, MPI_Request requests[], int *flag, MPI_Status *statuses),
-         (n, requests, flag, statuses)){WATCHED(sk_op_pending()
-                                                    ? all(n, requests, flag, statuses, true)
-                                                    : sk_host.Testall(n, requests, flag, statuses))}
+         (n, requests, flag, statuses))
+{
+    WATCHED(sk_op_pending() ? all(n, requests, flag, statuses, true)
+                            : sk_host.Testall(n, requests, flag, statuses));
+}
 
 SK_ENTRY(MPI_Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *status),
          (n, requests, index, status))
 {
     int flag;
     WATCHED(sk_op_pending() ? any(n, requests, index, &flag, status, false)
-                            : sk_host.Waitany(n, requests, index, status))
+                            : sk_host.Waitany(n, requests, index, status));
 }
 
 SK_ENTRY(MPI_Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
-         (n, requests, index, flag, status)){
+         (n, requests, index, flag, status))
+{
     WATCHED(sk_op_pending() ? any(n, requests, index, flag, status, true)
-                            : sk_host.Testany(n, requests, index, flag, status))}
+                            : sk_host.Testany(n, requests, index, flag, status));
+}
 
 SK_ENTRY(MPI_Waitsome,
          (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
-         (n, requests, outcount, indices, statuses)){
+         (n, requests, outcount, indices, statuses))
+{
     WATCHED(sk_op_pending() ? some(n, requests, outcount, indices, statuses, false)
-                            : sk_host.Waitsome(n, requests, outcount, indices, statuses))}
+                            : sk_host.Waitsome(n, requests, outcount, indices, statuses));
+}
 
 SK_ENTRY(MPI_Testsome,
          (int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses),
-         (n, requests, outcount, indices, statuses)){
+         (n, requests, outcount, indices, statuses))
+{
     WATCHED(sk_op_pending() ? some(n, requests, outcount, indices, statuses, true)
-                            : sk_host.Testsome(n, requests, outcount, indices, statuses))}
+                            : sk_host.Testsome(n, requests, outcount, indices, statuses));
+}
 
 SK_ENTRY(MPI_Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
          (request, flag, status))

@@ -51,18 +51,10 @@ static bool neighbors_compared(const sk_comm *c, const sk_args *a)
            t->machine->nnodes > 1 && !t->has_isolated && sk_topo_host_allowed(t, coll);
 }
 
-static void watch(sk_guarded *g, bool watching)
-{
-    if (watching != g->watching)
-        atomic_fetch_add_explicit(&sk_proc.watching, watching ? 1 : -1, memory_order_relaxed);
-    g->watching = watching;
-}
-
 static void free_cells(sk_guarded *first)
 {
     for (sk_guarded *g = first, *next; g; g = next) {
         next = g->next;
-        watch(g, false);
         free(g);
     }
 }
@@ -202,7 +194,6 @@ static bool must_wait(const sk_guarded *g, sk_comm *c)
     if (other->guard.held || ++other->waiting < PATIENCE)
         return true;
     sk_guard_abandon(&other->guard);
-    watch(other, false);
     c->compared = NULL;
     return false;
 }
@@ -216,10 +207,10 @@ static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c)
     if (g->open)
         sk_guard_took(&g->guard, waited - g->before);
     sk_guard_verdict v = sk_guard_ask(&g->guard, NULL, c);
-    bool compared = g->guard.phase != SK_GUARD_DECIDED;
-    if (compared)
+    if (g->guard.phase != SK_GUARD_DECIDED) {
         c->compared = g;
-    watch(g, compared && !g->guard.held);
+        sk_watch(!g->guard.held);
+    }
     g->open = v.timed;
     g->before = waited;
     g->waiting = 0;

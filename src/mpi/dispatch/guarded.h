@@ -18,7 +18,6 @@ typedef struct sk_guarded {
     int64_t before; /* nonblocking: sk_proc.waited then */
     bool open;      /* and that has not been told to the guard */
     int waiting; /* calls of others, since its last, that cannot be compared because this one is */
-    bool watching; /* counted in sk_proc.watching */
     int64_t bytes; /* the size of its calls in the report */
     sk_form form;
     sk_coll coll;

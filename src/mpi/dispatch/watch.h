@@ -8,6 +8,14 @@
 
 #include "mpi/state/process.h"
 
+/* At most so many calls after the last one that is compared: a program that makes no more of those must not pay. */
+enum { SK_WATCH_CALLS = 4096 };
+
+static inline void sk_watch(bool on)
+{
+    atomic_store_explicit(&sk_proc.watching, on ? SK_WATCH_CALLS : 0, memory_order_relaxed);
+}
+
 static inline bool sk_watching(void)
 {
     return atomic_load_explicit(&sk_proc.watching, memory_order_relaxed) > 0;
@@ -25,6 +33,7 @@ static inline int64_t sk_watch_now(void)
 static inline void sk_watched(int64_t since)
 {
     atomic_fetch_add_explicit(&sk_proc.waited, sk_watch_now() - since, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&sk_proc.watching, 1, memory_order_relaxed);
 }
 
 #endif

@@ -49,8 +49,8 @@ typedef struct sk_process {
     atomic_int persistent;   /* persistent collectives */
     atomic_int ndeferred;    /* entries of `deferred` */
     atomic_int devices;      /* SK_DEVICES_*: see device.h */
-    atomic_int watching;     /* cells whose calls are timed in the calls that wait: see watch.h */
-    _Atomic(int64_t) waited; /* ns in calls that start and wait, while one is */
+    atomic_int watching;     /* calls that wait are timed, so many at most: see dispatch/watch.h */
+    _Atomic(int64_t) waited; /* ns that they took */
     _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
     sk_select *select;
