@@ -1,6 +1,7 @@
 /* unlike.c: calls that look different at some ranks, which must decide alike all the same.
  *   unlike empty      a rank without data passes one address twice
  *   unlike in-place   arrays that are not significant end at the end of the memory
+ *   unlike types      one rank has types of its own, so its calls are not cached
  *   unlike blocked    a call on one communicator, while others wait for a collective on another
  *   unlike numbers N  more topologies than Skein has numbers, and a rank without neighbours */
 #include "testlib.h"
@@ -55,6 +56,34 @@ static void in_place(void)
             CHECK(data[i] == 100 * i + me, "alltoallv %d: %d from rank %d", k, data[i], i);
     }
     munmap(memory, 2 * page);
+}
+
+static void types(void)
+{
+    int me = test_rank(), p = test_size(), counts[MOST_RANKS], displs[MOST_RANKS], out[MOST_RANKS];
+    MPI_Datatype own, type;
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(1, MPI_INT, &own);
+    MPI_Type_commit(&own);
+    type = me ? MPI_INT : own;
+    for (int i = 0; i < p; i++) {
+        counts[i] = 1;
+        displs[i] = i;
+    }
+    for (int k = 0; k < CALLS; k++) {
+        int in = 100 * me + k, root = k % p;
+        MPI_Request request;
+        test_watch(20, "gatherv %d with types of one rank's own", k);
+        memset(out, 0, sizeof out);
+        MPI_Igatherv(&in, 1, type, out, counts, displs, type, root, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Bcast(&in, 1, type, root, comm); /* where ranks may compare */
+        for (int i = 0; me == root && i < p; i++)
+            CHECK(out[i] == 100 * i + k, "gatherv %d: %d from rank %d", k, out[i], i);
+    }
+    MPI_Type_free(&own);
+    MPI_Comm_free(&comm);
 }
 
 static void blocked(void)
@@ -122,6 +151,8 @@ int main(int argc, char **argv)
         empty();
     else if (strcmp(what, "in-place") == 0)
         in_place();
+    else if (strcmp(what, "types") == 0)
+        types();
     else if (strcmp(what, "blocked") == 0)
         blocked();
     else if (strcmp(what, "numbers") == 0)

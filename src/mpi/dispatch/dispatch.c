@@ -412,19 +412,29 @@ static sk_descriptor *cached_call(sk_args *a, sk_comm *c)
     return x;
 }
 
+/* The host starts it, and the guard does not count it: not all ranks take the shortest way, where that is found too. */
+static bool host_starts(const sk_args *a, const sk_comm *c)
+{
+    return a->form == SK_NONBLOCKING && sk_host_starts(c, a->coll);
+}
+
 static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
 {
     sk_comm *c = sk_comm_known(a->comm);
-    if (!c) {
+    bool known = c != NULL;
+    if (!known) {
         if (!sk_process_ready())
             return false;
         c = sk_comm_find(a->comm);
         if (!c)
             return to_host(a, c, SK_HOST_ARGS);
-    } else if (!c->cache) {
+    }
+    if (host_starts(a, c))
+        return to_host(a, c, sk_coll_reduces(a->coll) ? SK_HOST_FASTER : SK_HOST_SAME);
+    if (known && !c->cache) {
         if (sk_worth_repeated(c, a))
             return to_host(a, c, SK_HOST_EARLY);
-    } else if (a->form != SK_PERSISTENT) {
+    } else if (known && a->form != SK_PERSISTENT) {
         double since = now();
         sk_descriptor *x = cached_call(a, c);
         if (x)
