@@ -44,6 +44,7 @@ typedef struct sk_mpi_wire {
     uint32_t placed;    /* epochs of the schedule announced to the shared memory */
     uint32_t signature; /* signature of the plan */
     bool contig;        /* all types are */
+    bool in_lines;      /* see sk_one_epoch_fits */
 } sk_mpi_wire;
 
 /* A part as MPI wants it: count x type. Contiguous parts are sent as bytes, so they can be cut

@@ -8,8 +8,8 @@
 #include "exec/run.h"
 #include "mpi/transport/mpi_wire.h"
 
-/* Is it such a schedule, on this wire? */
-bool sk_one_epoch_fits(const struct sk_sched_view *v, const sk_mpi_wire *w);
+/* Is it such a schedule, on this wire? The wire learns whether its slots are in the lines of their flags. */
+bool sk_one_epoch_fits(const struct sk_sched_view *v, sk_mpi_wire *w);
 
 /* sk_run_wait of such a schedule. */
 SK_HOT sk_status sk_one_epoch_run(const struct sk_sched_view *v, sk_mpi_wire *w, void *send,
