@@ -53,6 +53,7 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
     double calls = (double)values[SK_GUARD_MEETING] / (double)g->ns[g->best];
     g->tried += (g->meetings + 1) * (calls < 1 ? 1 : calls);
     g->meetings = 0;
+    g->doubt = 2 * values[SK_GUARD_CLOCK];
 }
 
 /* The ranks wait for each other, so that none pays for what others have left undone before. */
@@ -129,6 +130,12 @@ static sk_guard_side challenger(const sk_guard *g)
     return (sk_guard_side)least;
 }
 
+/* Is a time less than another one, below this part of it? */
+static bool is_less(const sk_guard *g, int64_t ns, int64_t other, double part)
+{
+    return (double)ns < part * (double)other && other - ns > g->doubt;
+}
+
 static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     agree(g, largest, of);
@@ -140,10 +147,10 @@ static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
             count_tried(g, g->timed + 1, (sk_guard_side)i);
         }
     sk_guard_side other = challenger(g);
-    double best = (double)g->ns[g->best], least = (double)g->ns[other];
+    int64_t best = g->ns[g->best], least = g->ns[other];
     if (g->best == SK_GUARD_HOST)
-        settle(g, best < still * least ? SK_GUARD_HOST : other);
-    else if (least >= clearly * best)
+        settle(g, is_less(g, best, least, still) ? SK_GUARD_HOST : other);
+    else if (!is_less(g, least, best, clearly))
         settle(g, g->best);
     else if (g->rounds == ROUNDS)
         settle(g, other);

@@ -18,7 +18,8 @@
  * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory. n is
  * an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Before n + 1 calls the ranks
  * wait for each other: in some collectives a rank runs ahead, and the others would pay later. The first call after a
- * change is not timed. A compared time is that of the slowest rank. The comparison is repeated when what it took, beyond
+ * change is not timed. A compared time is that of the slowest rank. What differs by less than the clock takes to be read,
+ * at the begin and the end of a call, does not differ. The comparison is repeated when what it took, beyond
  * what the calls would have taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
@@ -59,6 +60,7 @@ typedef struct sk_guard {
     double tried;   /* what the comparison took more, in calls */
     int meetings;   /* not in `tried` yet */
     int64_t spent;  /* ns in the timed calls of this side; at a look in the shortest one */
+    int64_t doubt;  /* ns: times of calls that differ by less do not differ */
     int64_t ns[SK_GUARD_SIDES];                     /* per call, in this round */
     int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */
 } sk_guard;
@@ -71,8 +73,9 @@ void sk_guard_compare(sk_guard *g, unsigned sides);
 /* The host serves `calls` calls first, because it was faster than Skein before. Then both are compared. */
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);
 
-/* The largest of each value over all ranks: ns of each side, and what it takes to agree, as far as each rank knows. */
-enum { SK_GUARD_MEETING = SK_GUARD_SIDES, SK_GUARD_VALUES };
+/* The largest of each value over all ranks: ns of each side, what it takes to agree and to read the clock, as far as
+ * each rank knows. */
+enum { SK_GUARD_MEETING = SK_GUARD_SIDES, SK_GUARD_CLOCK, SK_GUARD_VALUES };
 typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_VALUES]);
 
 /* Who serves the call? It is counted. May wait for the other ranks, in `largest`; NULL: it must not. If the call is

@@ -14,6 +14,7 @@ typedef struct world {
     int64_t total;                                   /* ns of the slowest rank */
     int64_t mine[RANKS][SK_GUARD_VALUES];            /* what each brings to a comparison */
     int64_t meeting;                                 /* ns until the ranks agree */
+    int64_t clock;                                   /* ns to read the clock */
     int came;
     int decided; /* comparisons that ended */
 } world;
@@ -50,6 +51,7 @@ static void largest(void *of, int64_t values[SK_GUARD_VALUES])
             if (w->mine[i][k] > values[k])
                 values[k] = w->mine[i][k];
     values[SK_GUARD_MEETING] = w->meeting;
+    values[SK_GUARD_CLOCK] = w->clock;
     w->total += w->meeting / RANKS;
 }
 
@@ -130,6 +132,19 @@ static void a_faster_host_serves_after_fifty_calls(void **state)
         int64_t hosts = w.hosts;
         make_calls(&w, 200);
         assert_int_equal(w.hosts, hosts + 200);
+    }
+}
+
+static void what_the_clock_cannot_tell_stays_with_skein(void **state)
+{
+    (void)state;
+    for (int64_t clock = 24; clock <= 26; clock += 2) {
+        world w = make(200, 150);
+        w.clock = clock;
+        make_calls(&w, 250);
+        int64_t hosts = w.hosts;
+        make_calls(&w, 100);
+        assert_int_equal(w.hosts - hosts, clock == 24 ? 100 : 0);
     }
 }
 
@@ -374,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_faster_host_serves_after_fifty_calls),
+        cmocka_unit_test(what_the_clock_cannot_tell_stays_with_skein),
         cmocka_unit_test(the_first_calls_are_not_tried),
         cmocka_unit_test(short_calls_are_timed_for_a_millisecond),
         cmocka_unit_test(a_slower_host_costs_a_two_hundredth),

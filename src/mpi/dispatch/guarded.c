@@ -161,16 +161,21 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
+static int64_t shorter(int64_t so_far, int64_t ns)
+{
+    return so_far && so_far < ns ? so_far : ns;
+}
+
 /* What it takes is known next time. The shortest counts: in longer ones a rank was late. */
 static void largest(void *of, int64_t values[SK_GUARD_VALUES])
 {
     sk_comm *c = of;
-    int64_t since = sk_watch_now();
+    int64_t before = sk_watch_now(), since = sk_watch_now();
     values[SK_GUARD_MEETING] = c->meeting_ns;
+    values[SK_GUARD_CLOCK] = c->clock_ns = shorter(c->clock_ns, since - before);
     if (!sk_comm_largest(c, values, SK_GUARD_VALUES))
         sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
-    int64_t ns = sk_watch_now() - since;
-    c->meeting_ns = c->meeting_ns && c->meeting_ns < ns ? c->meeting_ns : ns;
+    c->meeting_ns = shorter(c->meeting_ns, sk_watch_now() - since);
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
