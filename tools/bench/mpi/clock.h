@@ -2,10 +2,12 @@
  *
  * Ranks leave a barrier one after the other. Where they share cores, the last leaves long after the
  * first, and that would be measured with every call. So after a barrier all ranks wait for a moment
- * that rank 0 announces. */
+ * that rank 0 announces. On one machine they meet in memory of their own: a barrier of the host would leave the
+ * host's code and data in the caches, and a call of Skein after it would be compared with one that finds them there. */
 #ifndef SK_BENCH_CLOCK_H
 #define SK_BENCH_CLOCK_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -27,10 +29,14 @@ static inline double sk_clock_now(const sk_clock *c)
 typedef struct sk_start {
     double lead;         /* seconds in which all ranks learn of the moment */
     bool oversubscribed; /* ranks share cores: they yield while they wait */
+    int rank, ranks;
+    struct sk_meeting *meeting; /* NULL: several machines */
+    MPI_Win window;             /* of the meeting */
 } sk_start;
 
 /* Collective over MPI_COMM_WORLD, as is the next one. */
 sk_start sk_start_new(const sk_clock *c);
+void sk_start_free(sk_start *s);
 
 /* Waits for the moment, *moment. False: this rank was too late for it. */
 bool sk_start_together(const sk_clock *c, const sk_start *s, double *moment);

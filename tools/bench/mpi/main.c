@@ -247,6 +247,7 @@ int main(int argc, char **argv)
         if (a.graph)
             sk_neighbors_free(&a.neighborhood);
     }
+    sk_start_free(&start);
     MPI_Finalize();
     return status;
 }

@@ -250,6 +250,13 @@ static void time_rounds(sk_case *c, sk_measurement *m, sk_bench_round *rounds, d
         out->overlap[side] = median_of(rounds, n, v, offsetof(sk_bench_round, overlap[side]));
 }
 
+/* Single calls are too few for Skein to begin serving a communicator; it does before a reduction that may round. */
+static void have_served(MPI_Comm comm)
+{
+    double one = 1, sum;
+    MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+}
+
 bool sk_measure_point(sk_case *c, const sk_measurement *m, sk_point *out)
 {
     bool cold = m->sampler.conditions.phase == SK_COLD; /* no call before those that are timed */
@@ -261,6 +268,8 @@ bool sk_measure_point(sk_case *c, const sk_measurement *m, sk_point *out)
         m->sampler.conditions.phase == SK_WARM && c->form == SK_BLOCKING && !c->neighborhood;
     for (int side = 0; apart && side < SK_SIDES; side++)
         single[side] = sk_case_new_comm(c, side == SK_HOST);
+    if (apart)
+        have_served(single[SK_SKEIN]);
     mine.sampler.single = apart ? single : NULL;
     char *keep = malloc(c->check_bytes + 1);
     sk_bench_round *rounds = calloc((size_t)m->rounds, sizeof *rounds);
