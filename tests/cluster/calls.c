@@ -1,8 +1,33 @@
-/* calls.c COLLECTIVE BYTES TIMES: so many calls of one collective on MPI_COMM_WORLD. */
+/* calls.c COLLECTIVE BYTES TIMES: so many calls of one collective on MPI_COMM_WORLD. Alltoallv is one persistent
+ * call that is started so often. */
 #include <mpi.h>
+#if MPI_VERSION < 4
+#include <mpi-ext.h>
+#define MPI_Alltoallv_init MPIX_Alltoallv_init
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void alltoallv(const char *a, char *b, int bytes, int n, int times)
+{
+    MPI_Request request;
+    int *counts = calloc(2 * (size_t)n, sizeof *counts), *displs = counts + n;
+    if (!counts)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    for (int i = 0; i < n; i++) {
+        counts[i] = bytes;
+        displs[i] = i * bytes;
+    }
+    MPI_Alltoallv_init(a, counts, displs, MPI_BYTE, b, counts, displs, MPI_BYTE, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &request);
+    for (int i = 0; i < times; i++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    free(counts);
+}
 
 int main(int argc, char **argv)
 {
@@ -17,7 +42,9 @@ int main(int argc, char **argv)
     char *a = calloc(room, 1), *b = calloc(room, 1);
     if (!a || !b)
         MPI_Abort(MPI_COMM_WORLD, 3);
-    for (int i = 0; i < times; i++)
+    if (strcmp(argv[1], "alltoallv") == 0)
+        alltoallv(a, b, bytes, n, times);
+    for (int i = 0; i < times && strcmp(argv[1], "alltoallv") != 0; i++)
         if (strcmp(argv[1], "allreduce") == 0)
             MPI_Allreduce(a, b, bytes, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
         else if (strcmp(argv[1], "reduce") == 0)

@@ -154,6 +154,8 @@ part_settings() {
     says "the host starts what is a message for each block" "a message for each block is best" $cluster -- \
         env SKEIN_REPORT=1 mpirun.openmpi -x LD_PRELOAD=$build/lib/libskein.so -x SKEIN_FIND=0 \
         -x SKEIN_GUARD=on -x SKEIN_PMPI=off -n 4 $o -c alltoallv 1 15
+    says "also where it is persistent" "alltoallv .* 1 .*a message for each block is best" $cluster -- \
+        env SKEIN_REPORT=1 mpirun.openmpi -x LD_PRELOAD=$build/lib/libskein.so -n 4 $build/tests/cluster/calls alltoallv 8 5
     says "the network is measured" '"network": "net:[0-9.]+us,[0-9.]+GB message:[0-9.]+us stage:' $cluster -- sh -c "
         mpirun.openmpi -x SKEIN_REPORT=$tmp/net.json -x LD_PRELOAD=$build/lib/libskein.so -n 4 $o 1 5 && cat $tmp/net.json"
     says "the network is described" '"network": "net:2us,5GB message:0.3333us stage:40us"' $cluster -- sh -c "

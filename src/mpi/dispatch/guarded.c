@@ -106,7 +106,8 @@ bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
-    return plan->straight && a->form == SK_NONBLOCKING && host_may_be_first(a->coll);
+    return plan->straight && (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) &&
+           host_may_be_first(a->coll);
 }
 
 static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)

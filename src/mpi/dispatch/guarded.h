@@ -38,8 +38,8 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
  * serves nonblocking calls, and blocking ones until it is seen that Skein is faster. The same answer on all ranks. */
 bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a);
 
-/* A nonblocking call between nodes that is a message for each block, which the host sends with less overhead. Not
- * persistent ones: those of hosts do not work in all ways. The same answer on all ranks. */
+/* A nonblocking or persistent call between nodes that is a message for each block, which the host sends with less
+ * overhead. Not persistent ones of a host whose own are wrong. The same answer on all ranks. */
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan);
 
 /* sk_guard_ask. `bytes` is the size of the call in the report, which learns of a comparison that has ended. */

@@ -14,18 +14,22 @@
 #define SK_HOST_MIXES_KINDS  1 /* may call a distributed graph a grid or a graph */
 #define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
 #define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
+#define SK_HOST_PERSISTS                                                                           \
+    1 /* its persistent collectives are right at every start; those of MPICH 4.0 are not */
 #elif defined(SKEIN_FLAVOUR_ABI)
 /* Any MPI with the standard ABI of MPI 5.0: what holds for one of them is assumed of all. */
 #define SK_HOST_FLAVOUR      SK_MPI_ABI
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1
 #define SK_HOST_MPIX_INIT    0
+#define SK_HOST_PERSISTS     0
 #define SK_HOST_MIXES_KINDS  1
 #else
 #define SK_HOST_FLAVOUR      SK_MPI_MPICH
 #define SK_HOST_YIELDS       0
 #define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
 #define SK_HOST_MPIX_INIT    0
+#define SK_HOST_PERSISTS     0
 #define SK_HOST_MIXES_KINDS  0
 #endif
 
