@@ -7,7 +7,8 @@ enum {
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
     MOST = 64,           /* at most, */
-    PART = 8,            /* and this part of the calls so far */
+    PART = 8,            /* and this part of the calls so far; */
+    SHORT_NS = 20000,    /* if that is too little, wait for more calls */
     ROUNDS = 2,
     UNKNOWN = 1, /* ns: no call takes that */
 };
@@ -80,11 +81,11 @@ static void enter(sk_guard *g, sk_guard_phase phase, sk_guard_side side, int64_t
     g->side = side;
     g->left = calls;
     g->spent = phase == SK_GUARD_LOOK ? INT64_MAX : 0;
+    g->longest = 0;
 }
 
-static void settle(sk_guard *g, sk_guard_side best)
+static void settle_for(sk_guard *g, sk_guard_side best, int64_t calls)
 {
-    int64_t calls = (int64_t)(g->tried / budget);
     bool host = best == SK_GUARD_HOST;
     g->phase = SK_GUARD_DECIDED;
     g->best = g->side = best;
@@ -92,6 +93,11 @@ static void settle(sk_guard *g, sk_guard_side best)
     g->left = host ? calls : 0;
     g->before += calls;
     g->tried = 0;
+}
+
+static void settle(sk_guard *g, sk_guard_side best)
+{
+    settle_for(g, best, (int64_t)(g->tried / budget));
 }
 
 /* The first of the compared sides from this one on; SK_GUARD_SIDES: none. */
@@ -107,12 +113,21 @@ static void begin_round(sk_guard *g)
     enter(g, SK_GUARD_TIME, compared_from(g, 0), g->timed + 1);
 }
 
+static int64_t within(int64_t calls)
+{
+    return calls < FEWEST ? FEWEST : calls > MOST ? MOST : calls;
+}
+
 /* `compared` is set, and what a call of the best side takes is known. */
 static void begin_rounds(sk_guard *g)
 {
-    int64_t enough = ENOUGH_NS / g->ns[g->best], part = g->before / PART;
-    enough = enough > part ? part : enough;
-    g->timed = enough < FEWEST ? FEWEST : enough > MOST ? MOST : enough;
+    int64_t part = g->before / PART, least = within(SHORT_NS / g->ns[g->best]),
+            most = within(ENOUGH_NS / g->ns[g->best]);
+    if (part < least && least > FEWEST) {
+        settle_for(g, g->best, least * PART - g->before);
+        return;
+    }
+    g->timed = within(part < most ? part : most);
     g->rounds = 0;
     for (int i = 0; i < SK_GUARD_SIDES; i++)
         g->sum[i] = g->n[i] = 0;
@@ -205,7 +220,7 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
         end_look(g, largest, of);
         break;
     default:
-        g->ns[g->side] = g->spent / g->timed;
+        g->ns[g->side] = (g->spent - g->longest) / (g->timed - 1);
         if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
             end_round(g, largest, of);
         else {
@@ -292,6 +307,8 @@ void sk_guard_took(sk_guard *g, int64_t ns)
 {
     if (g->phase == SK_GUARD_LOOK)
         g->spent = ns < g->spent ? ns : g->spent;
-    else
+    else {
         g->spent += ns;
+        g->longest = ns > g->longest ? ns : g->longest;
+    }
 }

@@ -141,11 +141,38 @@ static void what_the_clock_cannot_tell_stays_with_skein(void **state)
     for (int64_t clock = 24; clock <= 26; clock += 2) {
         world w = make(200, 150);
         w.clock = clock;
-        make_calls(&w, 250);
+        make_calls(&w, 1000);
         int64_t hosts = w.hosts;
         make_calls(&w, 100);
         assert_int_equal(w.hosts - hosts, clock == 24 ? 100 : 0);
     }
+}
+
+/* 20 us of them are 40, an eighth of 320; the look is at 3 of each side. */
+static void short_calls_are_compared_when_there_are_more(void **state)
+{
+    (void)state;
+    world w = make(500, 450);
+    make_calls(&w, FIRST + 6);
+    assert_int_equal(w.hosts, 3);
+    make_calls(&w, 300);
+    assert_int_equal(w.hosts, 3);
+    make_calls(&w, 500);
+    int64_t hosts = w.hosts;
+    make_calls(&w, 100);
+    assert_int_equal(w.hosts, hosts + 100);
+}
+
+/* In each of Skein's rows of 4 a rank is interrupted once. */
+static void an_interrupted_call_does_not_count(void **state)
+{
+    (void)state;
+    world w = make(10000, 11000);
+    for (int i = 0; i < 100; i++)
+        call(&w, i % 4 ? 0 : 1000000);
+    int64_t hosts = w.hosts;
+    make_calls(&w, 100);
+    assert_int_equal(w.hosts, hosts);
 }
 
 static void the_first_calls_are_not_tried(void **state)
@@ -390,6 +417,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_faster_host_serves_after_fifty_calls),
         cmocka_unit_test(what_the_clock_cannot_tell_stays_with_skein),
+        cmocka_unit_test(short_calls_are_compared_when_there_are_more),
+        cmocka_unit_test(an_interrupted_call_does_not_count),
         cmocka_unit_test(the_first_calls_are_not_tried),
         cmocka_unit_test(short_calls_are_timed_for_a_millisecond),
         cmocka_unit_test(a_slower_host_costs_a_two_hundredth),
