@@ -119,7 +119,7 @@ measured() {
     first=
     [ "$1" = neighbor ] && first=neighbor && shift
     # shellcheck disable=SC2086
-    bench $first --mpi "$mpi" --ranks 2 --rounds 3 --seconds 2 --csv "$tmp/csv" "$@"
+    bench $first --mpi "$mpi" --ranks 2 --rounds 3 --seconds 1 --csv "$tmp/csv" "$@"
     status=$?
     if [ $status -ne 0 ]; then
         fail "$name" "exit status $status: $(tail -n 1 "$tmp/err")"
