@@ -123,6 +123,13 @@ static void let_go(scene *s, batch *b)
             MPI_Comm_free(&s->topos[i].comm);
 }
 
+/* Open MPI's own nonblocking collectives of several rounds crash if their communicator is freed before they end, and
+ * where the guard soon compares it may serve the one in flight. */
+static bool may_let_go(const batch *b)
+{
+    return !test_on_host() && !(flies(b) && getenv("SKEIN_GUARD_AFTER"));
+}
+
 static void run_round(scene *s, batch *b, rng *local, int round, bool last)
 {
     bool with_message = b->n % 2 == 0;
@@ -132,7 +139,7 @@ static void run_round(scene *s, batch *b, rng *local, int round, bool last)
     if (with_message)
         send_message(b);
     start(b, round);
-    if (last && !test_on_host())
+    if (last && may_let_go(b))
         let_go(s, b);
     complete_all(local, b->req, b->message, SLOTS);
     if (with_message)
