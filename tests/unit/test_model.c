@@ -192,6 +192,25 @@ static void what_is_measured_replaces_the_default(void **state)
     near_to(again.message, 5e-6);
 }
 
+/* A message of 16 KB in one stage between two nodes. */
+static void a_long_message_waits_as_long_as_measured(void **state)
+{
+    (void)state;
+    sk_machine *on = machine("node:2 core:1", 2);
+    sk_load load = {.stages = 1, .net_stages = 1, .most_messages = 1};
+    load.messages[SK_NET] = load.allgather_blocks[SK_NET] = 1;
+    sk_model m = model("net:30us,1GB message:5us");
+    double there_and_back = sk_price(&m, on, &load, false, 16 << 10);
+    const sk_copy_prices unknown = {{0}};
+    sk_model_measured(&m, &(sk_network){.handshake = 1}, &unknown); /* sent at once */
+    near_to(there_and_back - sk_price(&m, on, &load, false, 16 << 10), 2 * 20e-6 - 1e-12);
+    double short_one = sk_price(&m, on, &load, false, 4 << 10);
+    sk_model_measured(&m, &(sk_network){.handshake = 7000000}, &unknown);
+    near_to(there_and_back - sk_price(&m, on, &load, false, 16 << 10), 2 * 20e-6 - 7e-6);
+    near_to(sk_price(&m, on, &load, false, 4 << 10), short_one);
+    sk_machine_free(on);
+}
+
 /* A machine of `nranks` on one node with so many cores. */
 static sk_machine *node_of(int nranks, int cores)
 {
@@ -292,6 +311,7 @@ int main(void)
         cmocka_unit_test(what_a_text_leaves_out_is_the_default),
         cmocka_unit_test(a_wrong_text_is_explained),
         cmocka_unit_test(what_is_measured_replaces_the_default),
+        cmocka_unit_test(a_long_message_waits_as_long_as_measured),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
         cmocka_unit_test(a_core_works_while_messages_are_under_way),
         cmocka_unit_test(work_in_stages_with_messages_is_hidden),

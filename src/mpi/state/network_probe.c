@@ -5,10 +5,11 @@
 enum {
     ROUND_TRIPS = 6, /* the first ones connect and warm up */
     TRAINS = 2,
+    LONG_TRIPS = 3,
     BURSTS = 4,
-    SHOTS = 4,           /* short messages in each direction */
-    CARS = 4,            /* long messages, one after the other, */
-    CAR_BYTES = 16 << 10 /* which no host keeps back until they are asked for */
+    SHOTS = 4, /* short messages in each direction */
+    CARS = 4,  /* long messages, one after the other, */
+    CAR_BYTES = 16 << 10
 };
 
 typedef struct sk_net_probe {
@@ -60,6 +61,19 @@ static void measure_rate(sk_net_probe *p, sk_network *n)
     }
 }
 
+/* A long message and its answer: what that takes beyond two ways and two ports. Many hosts send messages of this
+ * length at once, others wait until they are asked for. */
+static void measure_handshake(sk_net_probe *p, sk_network *n)
+{
+    double known = 2e-12 * ((double)n->latency + CAR_BYTES * (double)n->byte);
+    for (int i = 0; i < LONG_TRIPS; i++) {
+        double begin = sk_clock();
+        send(p, CAR_BYTES, p->peer);
+        recv(p, 1, p->peer);
+        keep_least(&n->handshake, sk_clock() - begin - known);
+    }
+}
+
 static void answer(sk_net_probe *p)
 {
     for (int i = 0; i < ROUND_TRIPS; i++) {
@@ -69,6 +83,10 @@ static void answer(sk_net_probe *p)
     for (int i = 0; i < TRAINS; i++) {
         for (int k = 0; k < CARS; k++)
             recv(p, CAR_BYTES, p->peer);
+        send(p, 1, p->peer);
+    }
+    for (int i = 0; i < LONG_TRIPS; i++) {
+        recv(p, CAR_BYTES, p->peer);
         send(p, 1, p->peer);
     }
 }
@@ -133,6 +151,7 @@ sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
     else if (pair && me == 0) {
         measure_latency(&p, &out);
         measure_rate(&p, &out);
+        measure_handshake(&p, &out);
     }
     sk_host.Barrier(wire);
     if (pair)

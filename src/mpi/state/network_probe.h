@@ -1,7 +1,7 @@
-/* network_probe.h: what messages between nodes take, measured in MPI_Init: latency and rate by a rank of each node at
- * once, the cost of a message while all ranks send. It takes some thirty times the latency of the network, a few
- * hundred microseconds. All ranks agree on the result, and by it patterns of neighbourhood collectives are chosen.
- * SKEIN_MODEL replaces it. */
+/* network_probe.h: what messages between nodes take, measured in MPI_Init: latency, rate and what a long message
+ * waits for its receiver by a rank of each node at once, the cost of a message while all ranks send. It takes some
+ * forty times the latency of the network, a few hundred microseconds. All ranks agree on the result, and by it
+ * patterns of neighbourhood collectives are chosen. SKEIN_MODEL replaces it. */
 #ifndef SK_NETWORK_PROBE_H
 #define SK_NETWORK_PROBE_H
 

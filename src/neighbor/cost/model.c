@@ -161,7 +161,7 @@ enum {
     MEMORY_PART = 8,     /* a node's memory is as fast as so many cores */
     GAP = 128,           /* bytes of a port's time that any message takes */
     EAGER = 4 << 10,     /* a longer message on a node is copied once, not twice */
-    NET_EAGER = 8 << 10, /* a longer message between nodes waits for its receiver */
+    NET_EAGER = 8 << 10, /* a longer message between nodes may wait for its receiver */
     CACHE = 1 << 20,     /* what a rank copies stays in caches if it is not more */
     SLOT = 512 << 10     /* what a slot of shared memory takes */
 };
@@ -251,16 +251,17 @@ static double memory_time(const price_call *c)
                : 0;
 }
 
-/* The way through the network, of all stages that have one. A long message asks first whether its receiver is
+/* The way through the network, of all stages that have one. A long message may ask first whether its receiver is
  * there, and passes two ports one after the other. */
 static double way(const price_call *c)
 {
     double latency = larger(0, c->m->alpha[SK_NET] - 2 * c->m->message),
            each =
                c->bytes * (double)c->blocks[SK_NET] / larger((double)c->load->messages[SK_NET], 1);
+    double asks = c->m->handshake > 0 ? c->m->handshake : 2 * latency;
     each = c->whole ? c->bytes : each;
     return (double)c->load->net_stages *
-           (each > NET_EAGER ? 3 * latency + c->m->beta[SK_NET] * each : latency);
+           (each > NET_EAGER ? latency + asks + c->m->beta[SK_NET] * each : latency);
 }
 
 /* Stages inside the node: their last flag, or message. */
@@ -429,6 +430,7 @@ void sk_model_measured(sk_model *m, const sk_network *n, const sk_copy_prices *p
     measured(&m->beta[SK_NET], n->byte);
     measured(&m->message, n->message);
     measured(&m->stage, n->stage);
+    measured(&m->handshake, n->handshake);
     if (in > 0 && out > 0) { /* as far from the other socket as before */
         m->beta[SK_NODE] *= (in + out) / 2 / m->beta[SK_SOCKET];
         m->beta[SK_SOCKET] = (in + out) / 2;

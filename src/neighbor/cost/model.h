@@ -46,6 +46,7 @@ typedef struct sk_model {
     double copy;              /* seconds per byte within the caches of a core */
     double message;           /* seconds of a core for a message between nodes, at each end */
     double stage;             /* seconds that one more stage costs each rank on a shared core */
+    double handshake; /* seconds that a long message waits for its receiver; 0: there and back */
 } sk_model;
 
 /* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us" in which
@@ -55,7 +56,7 @@ sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size
 
 /* What was measured on the network, in picoseconds; 0: not known. */
 typedef struct sk_network {
-    int64_t latency, message, byte, stage;
+    int64_t latency, message, byte, stage, handshake;
 } sk_network;
 
 /* Known quantities replace those of the model. */
