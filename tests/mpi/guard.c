@@ -1,7 +1,7 @@
 /* guard.c: many calls that resemble each other, so that Skein and the host serve them by turns, with ranks that
  * come at random times. All ranks must decide alike, and every result is checked.
- *   guard SEED CALLS [none | some | tuned]    nothing may be tried on the host, or something must be; with a tuning
- *                                             file it may serve all */
+ *   guard SEED CALLS [none | some | global | tuned]    nothing may be tried on the host, or something of each test, or
+ *                                                      of each but neighbourhoods; with a tuning file it may serve all */
 #include "testlib.h"
 
 #include <stdlib.h>
@@ -124,23 +124,41 @@ static int neighbor(const data *d, int i)
     return (d->me + 1 + i) % d->p;
 }
 
+static void gathered_around(const data *d, const char *what)
+{
+    for (int e = 0; e < d->p - 1; e++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, what, e * d->n + i, value(d, neighbor(d, e), 0, i));
+}
+
 static void neighbor_allgather(data *d)
 {
     fill(d, false);
     MPI_Neighbor_allgather(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph);
-    for (int e = 0; e < d->p - 1; e++)
-        for (int i = 0; i < d->n; i++)
-            expect(d, "neighbor_allgather", e * d->n + i, value(d, neighbor(d, e), 0, i));
+    gathered_around(d, "neighbor_allgather");
 }
 
 /* Of two ranks, one is the other's neighbour number e and has it as number p - 2 - e. */
+static void exchanged(const data *d, const char *what)
+{
+    for (int e = 0; e < d->p - 1; e++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, what, e * d->n + i, value(d, neighbor(d, e), d->p - 2 - e, i));
+}
+
 static void neighbor_alltoall(data *d)
 {
     fill(d, true);
     MPI_Neighbor_alltoall(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph);
-    for (int e = 0; e < d->p - 1; e++)
-        for (int i = 0; i < d->n; i++)
-            expect(d, "neighbor_alltoall", e * d->n + i, value(d, neighbor(d, e), d->p - 2 - e, i));
+    exchanged(d, "neighbor_alltoall");
+}
+
+static void neighbor_alltoallv(data *d)
+{
+    fill(d, true);
+    MPI_Neighbor_alltoallv(d->in, d->counts, d->displs, MPI_INT, d->out, d->counts, d->displs,
+                           MPI_INT, d->graph);
+    exchanged(d, "neighbor_alltoallv");
 }
 
 static void make_graph(data *d)
@@ -187,39 +205,62 @@ static void sum_of_doubles(data *d)
 
 /* ---- nonblocking: several under way, with buffers of their own, and now and then a blocking call ---- */
 
-enum { UNDER_WAY = 3 };
+enum {
+    UNDER_WAY = 3,
+    IBCAST = 0,
+    IALLTOALL,
+    IGATHERV,
+    IALLREDUCE,
+    INEIGHBOR_ALLGATHER,
+    INEIGHBOR_ALLTOALL,
+    INEIGHBOR_ALLTOALLV
+};
 
 static void start_one(data *d, int which, MPI_Request *request)
 {
-    fill(d, which == 1);
+    fill(d, which == IALLTOALL || which >= INEIGHBOR_ALLTOALL);
     switch (which) {
-    case 0:
+    case IBCAST:
         if (d->me == d->root)
             memcpy(d->out, d->in, sizeof(int) * (size_t)d->n);
         MPI_Ibcast(d->out, d->n, MPI_INT, d->root, d->comm, request);
         break;
-    case 1:
+    case IALLTOALL:
         MPI_Ialltoall(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->comm, request);
         break;
-    case 2:
+    case IGATHERV:
         MPI_Igatherv(d->in, d->n, MPI_INT, d->out, d->counts, d->displs, MPI_INT, d->root, d->comm,
                      request);
         break;
-    default:
+    case IALLREDUCE:
         MPI_Iallreduce(d->in, d->out, d->n, MPI_INT, MPI_SUM, d->comm, request);
+        break;
+    case INEIGHBOR_ALLGATHER:
+        MPI_Ineighbor_allgather(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph, request);
+        break;
+    case INEIGHBOR_ALLTOALL:
+        MPI_Ineighbor_alltoall(d->in, d->n, MPI_INT, d->out, d->n, MPI_INT, d->graph, request);
+        break;
+    default:
+        MPI_Ineighbor_alltoallv(d->in, d->counts, d->displs, MPI_INT, d->out, d->counts, d->displs,
+                                MPI_INT, d->graph, request);
     }
 }
 
 static void check_one(const data *d, int which)
 {
-    for (int i = 0; which == 0 && i < d->n; i++)
+    for (int i = 0; which == IBCAST && i < d->n; i++)
         expect(d, "ibcast", i, value(d, d->root, 0, i));
-    for (int i = 0; which == 1 && i < d->p * d->n; i++)
+    for (int i = 0; which == IALLTOALL && i < d->p * d->n; i++)
         expect(d, "ialltoall", i, value(d, i / d->n, d->me, i % d->n));
-    if (which == 2 && d->me == d->root)
+    if (which == IGATHERV && d->me == d->root)
         gathered(d, "igatherv");
-    for (int i = 0; which == 3 && i < d->n; i++)
+    for (int i = 0; which == IALLREDUCE && i < d->n; i++)
         expect(d, "iallreduce", i, sum(d, 0, d->p, i));
+    if (which == INEIGHBOR_ALLGATHER)
+        gathered_around(d, "ineighbor_allgather");
+    if (which == INEIGHBOR_ALLTOALL || which == INEIGHBOR_ALLTOALLV)
+        exchanged(d, which == INEIGHBOR_ALLTOALL ? "ineighbor_alltoall" : "ineighbor_alltoallv");
 }
 
 /* `d` has the buffers of one; those of the others come after it. */
@@ -242,27 +283,42 @@ static void nonblocking(data *d, int which)
     for (int i = 0; i < UNDER_WAY; i++)
         check_one(&one[i], which);
     if (d->k % 10 == 9)
-        MPI_Barrier(d->comm);
+        MPI_Barrier(which >= INEIGHBOR_ALLGATHER ? d->graph : d->comm);
 }
 
 static void ibcast(data *d)
 {
-    nonblocking(d, 0);
+    nonblocking(d, IBCAST);
 }
 
 static void ialltoall(data *d)
 {
-    nonblocking(d, 1);
+    nonblocking(d, IALLTOALL);
 }
 
 static void igatherv(data *d)
 {
-    nonblocking(d, 2);
+    nonblocking(d, IGATHERV);
 }
 
 static void iallreduce(data *d)
 {
-    nonblocking(d, 3);
+    nonblocking(d, IALLREDUCE);
+}
+
+static void ineighbor_allgather(data *d)
+{
+    nonblocking(d, INEIGHBOR_ALLGATHER);
+}
+
+static void ineighbor_alltoall(data *d)
+{
+    nonblocking(d, INEIGHBOR_ALLTOALL);
+}
+
+static void ineighbor_alltoallv(data *d)
+{
+    nonblocking(d, INEIGHBOR_ALLTOALLV);
 }
 
 static void (*const tests[])(data *) = {bcast,
@@ -274,13 +330,17 @@ static void (*const tests[])(data *) = {bcast,
                                         alltoall,
                                         scatter,
                                         barrier,
-                                        neighbor_allgather,
-                                        neighbor_alltoall,
                                         ibcast,
                                         ialltoall,
                                         igatherv,
-                                        iallreduce};
-enum { NTESTS = (int)(sizeof tests / sizeof *tests) };
+                                        iallreduce,
+                                        neighbor_allgather,
+                                        neighbor_alltoall,
+                                        neighbor_alltoallv,
+                                        ineighbor_allgather,
+                                        ineighbor_alltoall,
+                                        ineighbor_alltoallv};
+enum { NTESTS = (int)(sizeof tests / sizeof *tests), NEIGHBORS = 6 }; /* the last ones */
 
 static void use(data *d, int which, unsigned *seed)
 {
@@ -294,12 +354,6 @@ static void use(data *d, int which, unsigned *seed)
     d->root = d->k / 5 % d->p;
     test_watch(60, "call %d of test %d", d->k, which);
     tests[which](d);
-}
-
-/* On one node these are not tried on the host. */
-static bool neighbors(int which)
-{
-    return tests[which] == neighbor_allgather || tests[which] == neighbor_alltoall;
 }
 
 /* Calls that the host has served; 0 where nobody counts. */
@@ -334,8 +388,9 @@ int main(int argc, char **argv)
         }
         long long tried = by_host() - before;
         CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
-        CHECK(tried > 0 || strcmp(want, "some") != 0 || neighbors(which),
-              "the host has served no calls of test %d", which);
+        bool must = strcmp(want, "some") == 0 ||
+                    (strcmp(want, "global") == 0 && which < NTESTS - NEIGHBORS);
+        CHECK(tried > 0 || !must, "the host has served no calls of test %d", which);
     }
     lonely(&d[0], calls);
     long long tried, before = by_host();

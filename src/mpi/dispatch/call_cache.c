@@ -31,10 +31,17 @@ static void forget(struct sk_call_cache *r, struct sk_call_entry **at)
     *at = NULL;
 }
 
-void sk_call_cache_decided(const sk_comm *c, const sk_guarded *g)
+void sk_call_cache_owe(sk_comm *c)
 {
-    if (c->cache && g->guard.held)
+    c->owed = true;
+    if (c->cache)
         memset(c->cache->last[SK_BLOCKING], 0, sizeof c->cache->last[SK_BLOCKING]);
+}
+
+void sk_call_cache_decided(sk_comm *c, const sk_guarded *g)
+{
+    if (g->guard.held)
+        sk_call_cache_owe(c);
     for (int i = 0; c->cache && g->guard.best != SK_GUARD_HOST && i < SETS * WAYS; i++) {
         struct sk_call_entry **at = &c->cache->set[i / WAYS].way[i % WAYS];
         if (*at && (*at)->descriptor.guarded == g && (*at)->descriptor.side != g->guard.best)

@@ -108,8 +108,11 @@ SK_HOT sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c);
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan);
 
-/* It is decided which algorithm serves these calls: forget those that were planned with another. If that is held until
- * the ranks agree, the next blocking call takes the long way. */
-void sk_call_cache_decided(const sk_comm *c, const sk_guarded *g);
+/* The next blocking call takes the long way, where the ranks agree. */
+void sk_call_cache_owe(sk_comm *c);
+
+/* It is decided which algorithm serves these calls: forget those that were planned with another. If that is held, the
+ * ranks agree in the next blocking call. */
+void sk_call_cache_decided(sk_comm *c, const sk_guarded *g);
 
 #endif

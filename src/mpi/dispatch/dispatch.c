@@ -91,6 +91,7 @@ static void request_setup(sk_topo *t, sk_comm *c)
     for (int i = 1; i < SK_SETUP_TAGS; i++)
         sk_comm_next(c);
     sk_topo_add_setup(t, tag);
+    sk_call_cache_owe(c);
 }
 
 /* Neighbourhood collectives: request a set-up when one is needed. Blocking and persistent calls wait
@@ -111,11 +112,11 @@ static bool await_setups(const sk_args *a, sk_comm *c, sk_mpi_call *call, sk_sta
     bool pending = sk_topo_setup_pending(t);
     pthread_mutex_unlock(&sk_proc.lock);
     t->setups_done = !pending; /* until a call requests the next one */
-    if (!pending)
-        return true;
-    if (a->form == SK_NONBLOCKING)
+    if (pending && a->form == SK_NONBLOCKING)
         return false;
-    *st = sk_setup_wait(t, c);
+    *st = pending ? sk_setup_wait(t, c) : SK_OK;
+    if (a->form == SK_BLOCKING)
+        t->settled = t->requested;
     return true;
 }
 
@@ -229,12 +230,26 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     return v;
 }
 
-/* Nonblocking calls are compared, and this is a blocking one. */
+/* A blocking call, in which nonblocking ones are settled. All ranks have made the same calls before it, so all wait for
+ * the same set-ups; what goes wrong in there the next neighbourhood collective says. */
 __attribute__((noinline)) static void agree(sk_comm *c)
 {
-    sk_guarded *g = sk_guarded_agree(c);
+    sk_topo *t = c->topo;
+    c->owed = false;
+    if (t && !sk_topo_settled(t)) {
+        sk_setup_wait(t, c);
+        t->settled = t->requested;
+    }
+    sk_guarded *g = c->compared ? sk_guarded_agree(c) : NULL;
     if (g)
         sk_call_cache_decided(c, g);
+}
+
+/* A nonblocking neighbourhood collective that at some ranks may wait for a set-up, and at others not: it is not
+ * counted. */
+static bool unsettled(const sk_args *a, const sk_comm *c)
+{
+    return sk_coll_neighbor(a->coll) && a->form == SK_NONBLOCKING && !sk_topo_settled(c->topo);
 }
 
 /* Plan a call and run or start it. `asked`: what the guard says, if it was asked. */
@@ -245,16 +260,19 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
     sk_plan *plan = NULL;
     if (!sk_args_read(a, c, &call))
         return to_host(a, c, SK_HOST_ARGS);
-    if (c->compared && a->form == SK_BLOCKING)
+    if (c->owed && a->form == SK_BLOCKING)
         agree(c);
     if (sk_coll_neighbor(a->coll))
         sk_topo_record_sizes(c->topo, &call.call);
     sk_guarded *g = NULL;
     sk_guard_verdict v = {.side = SK_GUARD_SKEIN};
     sk_status st = sk_coll_neighbor(a->coll) ? sk_comm_plan(c, &call.call, &plan) : SK_OK;
-    if (!plan || !plan->plain) {
+    if (!plan || !plan->plain || a->form != SK_BLOCKING) {
         g = sk_guarded_find(c, a, &call.call);
-        v = asked ? *asked : ask(g, c, a, sk_call_size(&call.call));
+        if (asked)
+            v = *asked;
+        else if (!unsettled(a, c))
+            v = ask(g, c, a, sk_call_size(&call.call));
     }
     call.call.other = v.side == SK_GUARD_OTHER;
     if (!plan && st == SK_OK)
@@ -302,7 +320,7 @@ __attribute__((noinline)) static bool compare_again(sk_args *a, sk_comm *c, sk_d
 static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request, double since,
                       int *rc)
 {
-    if (SK_UNLIKELY(c->compared && a->form == SK_BLOCKING))
+    if (SK_UNLIKELY(c->owed && a->form == SK_BLOCKING))
         agree(c);
     if (!sk_guarded_quiet(x->guarded))
         return compare_again(a, c, x, request, since, rc);
@@ -336,6 +354,8 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
         return plan_and_run(a, c, request, NULL, since, rc);
     if (host_is_as_good(a, c, x->plan))
         return to_host(a, c, x->plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
+    if (unsettled(a, c))
+        return start_or_pass(a, c, x, request, MPI_SUCCESS, rc);
     return run_again(a, c, x, request, since, rc);
 }
 
@@ -399,7 +419,7 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_comm *c, MPI_R
 static sk_descriptor *cached_call(sk_args *a, sk_comm *c)
 {
     sk_topo *t = sk_coll_neighbor(a->coll) ? c->topo : NULL;
-    if (t && (!t->setups_done || !sk_topo_may_count(t) ||
+    if (t && (!t->setups_done || !sk_topo_may_count(t) || unsettled(a, c) ||
               atomic_load_explicit(&c->host_colls, memory_order_relaxed)))
         return NULL;
     sk_args_clear_insignificant(a, c);

@@ -40,15 +40,13 @@ static bool host_can_be_tried(void)
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
 }
 
-/* Neighbourhood collectives between nodes, if all ranks know the size of blocks. Ranks without neighbours do not: they
- * would count in another cell. Nor those that wait for a set-up, as nonblocking ones may at some ranks. */
+/* Neighbourhood collectives, if all ranks know the size of blocks. Ranks without neighbours do not: they
+ * would count in another cell. The v and w forms are one cell: their size is the agreed one. */
 static bool neighbors_compared(const sk_comm *c, const sk_args *a)
 {
     const sk_topo *t = c->topo;
-    sk_coll coll = a->coll;
-    return a->form == SK_BLOCKING &&
-           (coll == SK_NEIGHBOR_ALLGATHER || coll == SK_NEIGHBOR_ALLTOALL) && t && t->machine &&
-           t->machine->nnodes > 1 && !t->has_isolated && sk_topo_host_allowed(t, coll);
+    bool sized = a->coll == SK_NEIGHBOR_ALLGATHER || a->coll == SK_NEIGHBOR_ALLTOALL;
+    return t && t->machine && !(sized && t->has_isolated) && sk_topo_host_allowed(t, a->coll);
 }
 
 static void free_cells(sk_guarded *first)
@@ -76,7 +74,7 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     unsigned sides = 1U << SK_GUARD_SKEIN;
     if (!rounds)
         sides |= 1U << SK_GUARD_HOST;
-    if (other && (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
+    if (other && !sk_coll_neighbor(a->coll) && (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
         sides |= 1U << SK_GUARD_OTHER;
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
 }

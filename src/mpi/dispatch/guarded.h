@@ -30,7 +30,9 @@ typedef struct sk_guarded {
 } sk_guarded;
 
 /* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. Not for
- * neighbourhood collectives that are a message per edge, for which the host is as good. */
+ * blocking neighbourhood collectives that are a message per edge, for which the host is as good. Neighbourhood
+ * collectives that a rank keeps until a set-up is over must not be counted, so nonblocking ones are counted only where all
+ * ranks know that there is none (sk_topo_settled). */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
 
 /* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's

@@ -43,6 +43,7 @@ typedef struct sk_topo {
      * background, one after the other. The next starts when no call waits for the last one. The
      * process lock protects these. */
     int requested, done;
+    int settled; /* requested when all ranks last waited for all of them, in a blocking call */
     int64_t tag[SK_SETUPS]; /* the first tag of each: see sk_comm_tag_at */
     int waiting[SK_SETUPS]; /* calls that wait for it */
     struct sk_setup *setup; /* under way */
@@ -72,6 +73,12 @@ static inline bool sk_topo_may_count(const sk_topo *t)
 static inline bool sk_topo_setup_pending(const sk_topo *t)
 {
     return t->done < t->requested || t->waiting[t->requested] > 0;
+}
+
+/* Do all ranks know that no set-up is under way anywhere? The same on all ranks. */
+static inline bool sk_topo_settled(const sk_topo *t)
+{
+    return t->settled == t->requested;
 }
 
 /* May the host serve a blocking call for which a message per edge is best? The host has less
