@@ -46,6 +46,14 @@ static long ranks_on_node(void)
     return 1;
 }
 
+/* The user tells Open MPI that ranks share cores, also where this cannot be seen: with other jobs, or other hosts of one
+ * machine. */
+static bool told_to_yield(void)
+{
+    const char *text = getenv("OMPI_MCA_mpi_yield_when_idle");
+    return text && (strtol(text, NULL, 10) != 0 || strcmp(text, "true") == 0);
+}
+
 /* Is this process the leader of a session, and does the kernel schedule session by session? */
 static bool scheduled_by_session(void)
 {
@@ -76,7 +84,8 @@ sk_wait_mode sk_wait_mode_of(const char *setting)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(setting, names[i]) == 0)
             return (sk_wait_mode)i;
-    return ranks_on_node() <= sysconf(_SC_NPROCESSORS_ONLN) ? SK_WAIT_SPIN : sk_wait_mode_shared();
+    bool alone = ranks_on_node() <= sysconf(_SC_NPROCESSORS_ONLN) && !told_to_yield();
+    return alone ? SK_WAIT_SPIN : sk_wait_mode_shared();
 }
 
 /* ---- time ---- */

@@ -226,6 +226,12 @@ static void the_mode_follows_the_setting_and_the_ranks_of_the_node(void **state)
     unsetenv("SLURM_NTASKS_PER_NODE");
     setenv("MPI_LOCALNRANKS", "1", 1);
     assert_int_equal(sk_wait_mode_of("auto"), SK_WAIT_SPIN);
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+    assert_int_equal(sk_wait_mode_of("auto"), sk_wait_mode_shared());
+    assert_int_equal(sk_wait_mode_of("spin"), SK_WAIT_SPIN);
+    setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
+    assert_int_equal(sk_wait_mode_of("auto"), SK_WAIT_SPIN);
+    unsetenv("OMPI_MCA_mpi_yield_when_idle");
     setenv("MPI_LOCALNRANKS", "1000000", 1);
     assert_int_equal(sk_wait_mode_of("auto"), sk_wait_mode_shared());
     assert_int_not_equal(sk_wait_mode_shared(), SK_WAIT_SPIN);
