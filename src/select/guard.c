@@ -92,12 +92,20 @@ static void settle_for(sk_guard *g, sk_guard_side best, int64_t calls)
     g->quiet = host ? 0 : calls;
     g->left = host ? calls : 0;
     g->before += calls;
-    g->tried = 0;
 }
 
 static void settle(sk_guard *g, sk_guard_side best)
 {
     settle_for(g, best, (int64_t)(g->tried / budget));
+    g->tried = 0;
+}
+
+/* The look was at too few calls to tell anything; what it took counts when more have been compared. */
+static void postpone(sk_guard *g, int64_t calls)
+{
+    for (int i = 0; i < SK_GUARD_SIDES; i++)
+        g->sum[i] = g->n[i] = 0;
+    settle_for(g, g->best, calls);
 }
 
 /* The first of the compared sides from this one on; SK_GUARD_SIDES: none. */
@@ -124,7 +132,7 @@ static void begin_rounds(sk_guard *g)
     int64_t part = g->before / PART, least = within(SHORT_NS / g->ns[g->best]),
             most = within(ENOUGH_NS / g->ns[g->best]);
     if (part < least && least > FEWEST) {
-        settle_for(g, g->best, least * PART - g->before);
+        postpone(g, least * PART - g->before);
         return;
     }
     g->timed = within(part < most ? part : most);

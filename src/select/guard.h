@@ -61,7 +61,7 @@ typedef struct sk_guard {
     double tried;    /* what the comparison took more, in calls */
     int meetings;    /* not in `tried` yet */
     int64_t spent;   /* ns in the timed calls of this side; at a look in the shortest one */
-    int64_t longest; /* ns of one of them */
+    int64_t longest; /* ns in the longest of them */
     int64_t doubt;   /* ns: times of calls that differ by less do not differ */
     int64_t ns[SK_GUARD_SIDES];                     /* per call, in this round */
     int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */

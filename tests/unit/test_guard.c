@@ -155,7 +155,9 @@ static void short_calls_are_compared_when_there_are_more(void **state)
     world w = make(500, 450);
     make_calls(&w, FIRST + 6);
     assert_int_equal(w.hosts, 3);
-    make_calls(&w, 300);
+    make_calls(&w, 1);
+    assert_int_equal(sk_guard_last_times(&w.rank[0]).host, 0); /* nothing to report or to learn */
+    make_calls(&w, 299);
     assert_int_equal(w.hosts, 3);
     make_calls(&w, 500);
     int64_t hosts = w.hosts;
