@@ -48,6 +48,6 @@ else
     measure "$f" "a cached call over shared memory with a report" "SKEIN_FIND=0 SKEIN_REPORT=$tmp/report" $reported 1
     calls=50
     measure "$f" "a communicator's life" SKEIN_FIND=2 $life 1 lives
-    calls=100 # reductions that do not round; seen ones take 954
+    calls=100 # reductions that do not round
     measure "$f" "a call that passes unseen" SKEIN_SHM=1G $unseen 1 young
 fi

@@ -108,12 +108,31 @@ static double meet(const sk_clock *c, const sk_start *s)
     return m->moment;
 }
 
+/* Ranks of one machine may be in containers that share no memory: then nobody has it. */
+static bool all_have_window(sk_start *s)
+{
+    MPI_Aint bytes = s->rank == 0 ? (MPI_Aint)sizeof(struct sk_meeting) : 0;
+    MPI_Errhandler before;
+    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int mine = PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &s->meeting,
+                                        &s->window) == MPI_SUCCESS,
+        all;
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+    PMPI_Errhandler_free(&before);
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all;
+}
+
 /* A new window is not cleared. */
 static void open_meeting(sk_start *s)
 {
-    MPI_Aint bytes = s->rank == 0 ? (MPI_Aint)sizeof(struct sk_meeting) : 0;
+    MPI_Aint bytes;
     int unit;
-    PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &s->meeting, &s->window);
+    if (!all_have_window(s)) {
+        s->meeting = NULL;
+        return;
+    }
     PMPI_Win_shared_query(s->window, 0, &bytes, &unit, &s->meeting);
     if (s->rank == 0) {
         atomic_init(&s->meeting->arrived, 0);
