@@ -2,6 +2,8 @@
 
 #include "coll/phase/reduce.h"
 
+#include <math.h>
+
 bool sk_read_fold_fits(const sk_call *c)
 {
     return sk_single_copy_fits(c) && c->builtin && c->types[c->send.type].contig &&
@@ -134,6 +136,6 @@ void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_
 
 double sk_read_fold_time(const sk_copy_costs *x, const sk_call *c, double n)
 {
-    double others = c->nranks - 1, chunks = n / (double)chunk_bytes(c) + 1;
+    double others = c->nranks - 1, chunks = ceil(n / (double)chunk_bytes(c));
     return others * (n * (x->read + x->copy) + chunks * x->call);
 }
