@@ -425,6 +425,10 @@ flavour_tests() { # flavour
         for n in 2 4; do run 60 $f $n -- unlike empty; done
         for n in 2 4; do run 60 $f $n -- unlike in-place; done
         run 60 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_BCAST=binomial 'SKEIN_MACHINE=node:* core:2' -- unlike types
+        run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended some
+        for n in 3 4; do
+            run 60 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended$([ $f = openmpi ] && echo ' some')
+        done
         for n in 2 4; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=0 -- unlike blocked; done
         run 300 $f 4 -- unlike numbers 1100
     fi

@@ -2,6 +2,7 @@
  *   unlike empty      a rank without data passes one address twice
  *   unlike in-place   arrays that are not significant end at the end of the memory
  *   unlike types      one rank has types of its own, so its calls are not cached
+ *   unlike mended [some]  calls in which a host hangs or crashes if it is made to serve them; some: it must serve some
  *   unlike blocked    a call on one communicator, while others wait for a collective on another
  *   unlike numbers N  more topologies than Skein has numbers, and a rank without neighbours */
 #include "testlib.h"
@@ -86,6 +87,61 @@ static void types(void)
     MPI_Comm_free(&comm);
 }
 
+/* Rank 0 sends by a type of 16 ints, so Open MPI believes that it gets 16 times as much. */
+static void gather_unlike(MPI_Comm comm, int k, int n, const int *in, int *out)
+{
+    enum { EACH = 16 };
+    int me = test_rank(), p = test_size(), counts[MOST_RANKS], displs[MOST_RANKS];
+    MPI_Datatype sixteen;
+    MPI_Type_contiguous(EACH, MPI_INT, &sixteen);
+    MPI_Type_commit(&sixteen);
+    for (int i = 0; i < p; i++) {
+        counts[i] = n;
+        displs[i] = i * n;
+    }
+    memset(out, 0, sizeof(int) * (size_t)(p * n));
+    MPI_Allgatherv(in, me ? n : n / EACH, me ? MPI_INT : sixteen, out, counts, displs, MPI_INT,
+                   comm);
+    for (int i = 0; i < p * n; i++)
+        CHECK(out[i] == 100 * (i / n) + i % n, "allgatherv %d: [%d] is %d", k, i, out[i]);
+    MPI_Type_free(&sixteen);
+}
+
+/* In place at a root that is not 0, where MPICH 4.0 reads from MPI_IN_PLACE. */
+static void reduce_in_place(MPI_Comm comm, int k, int n, const int *in, int *out)
+{
+    int me = test_rank(), p = test_size(), root = 1 + k % (p - 1);
+    memcpy(out, in, sizeof(int) * (size_t)n);
+    MPI_Reduce(me == root ? MPI_IN_PLACE : in, out, n, MPI_INT, MPI_SUM, root, comm);
+    for (int i = 0; me == root && i < n; i++)
+        CHECK(out[i] == 50 * p * (p - 1) + p * i, "reduce %d: [%d] is %d", k, i, out[i]);
+}
+
+static void mended(bool some)
+{
+    enum { MOST = 1 << 11 };
+    static const int sizes[] = {16, 256, MOST};
+    int me = test_rank(), p = test_size();
+    int *in = must_alloc(MOST * sizeof *in), *out = must_alloc((size_t)p * MOST * sizeof *out);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < MOST; i++)
+        in[i] = 100 * me + i;
+    for (int what = 0; what < 2; what++) {
+        long long before = 0, after = 0;
+        bool counted = test_counter("host", &before);
+        for (int k = 0; k < 3 * CALLS; k++) {
+            test_watch(20, "%s %d", what ? "reduce in place" : "allgatherv of unlike types", k);
+            (what ? reduce_in_place : gather_unlike)(comm, k, sizes[k % 3], in, out);
+        }
+        counted = counted && test_counter("host", &after);
+        CHECK(!some || !counted || after > before, "the host has served no call of test %d", what);
+    }
+    MPI_Comm_free(&comm);
+    free(in);
+    free(out);
+}
+
 static void blocked(void)
 {
     enum { LONG = 1 << 17, ALONE = 4 };
@@ -153,6 +209,8 @@ int main(int argc, char **argv)
         in_place();
     else if (strcmp(what, "types") == 0)
         types();
+    else if (strcmp(what, "mended") == 0)
+        mended(argc > 2 && strcmp(argv[2], "some") == 0);
     else if (strcmp(what, "blocked") == 0)
         blocked();
     else if (strcmp(what, "numbers") == 0)

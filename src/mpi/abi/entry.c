@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
     sk_descriptor *x = &p->descriptor;
     void *send = (void *)(uintptr_t)a.sbuf;
     if (SK_UNLIKELY(!x->one_epoch || !sk_guarded_quiet(x->guarded)))
-        return !sk_hint_wanted() && sk_guarded_passes(x->guarded) ? TO_HOST : LONG_WAY;
+        return !sk_hint_wanted() && !x->mends && sk_guarded_passes(x->guarded) ? TO_HOST : LONG_WAY;
     if (a.form == SK_BLOCKING) {
         *rc = sk_descriptor_run_epoch(x, c, send, a.rbuf, 0);
         return OVER;

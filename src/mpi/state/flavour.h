@@ -49,16 +49,27 @@
 #define SK_HOST_RAISES_ON_WORLD 1
 /* A broadcast message of another length than the receiver's is an error, also a shorter one. */
 #define SK_HOST_CHECKS_BCAST 1
+/* Above 2 KB its MPI_Reduce reads from MPI_IN_PLACE at another root than 0. */
+#define SK_HOST_REDUCES_IN_PLACE 0
 /* Its MPI_Neighbor_alltoallw loses blocks of a rank with more sources than targets. */
 #define SK_HOST_NEIGHBOR_W 0
 /* Its MPI_Pack and MPI_Unpack cannot start from MPI_BOTTOM. */
 #define SK_HOST_PACKS_BOTTOM 0
 #else
-#define SK_HOST_SPLITS_ELEMENTS 0
-#define SK_HOST_RAISES_ON_WORLD 0
-#define SK_HOST_CHECKS_BCAST    0
-#define SK_HOST_NEIGHBOR_W      1
-#define SK_HOST_PACKS_BOTTOM    1
+#define SK_HOST_SPLITS_ELEMENTS  0
+#define SK_HOST_RAISES_ON_WORLD  0
+#define SK_HOST_CHECKS_BCAST     0
+#define SK_HOST_REDUCES_IN_PLACE 1
+#define SK_HOST_NEIGHBOR_W       1
+#define SK_HOST_PACKS_BOTTOM     1
+#endif
+
+/* Open MPI takes the send type's size for that of the receive type when it chooses the algorithm of MPI_Allgatherv. Ranks
+ * whose send types differ choose differently, and wait for ever. In place it takes the receive type's. */
+#if defined(SKEIN_FLAVOUR_MPICH)
+#define SK_HOST_ALLGATHERV_BY_SENDER 0
+#else
+#define SK_HOST_ALLGATHERV_BY_SENDER 1
 #endif
 
 /* MPI_Request_get_status_any, _all and _some take requests that they do not change. MPICH 4.2 does not say

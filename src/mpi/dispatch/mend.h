@@ -1,0 +1,14 @@
+/* mend.h: blocking calls in which the host errs if they are made as the program makes them (flavour.h). Skein serves them
+ * well, so the guard must not let the host end the program; but it may be faster in them. So they are made in another way,
+ * which takes the rank that has the awkward arguments alone: the others need not know. */
+#ifndef SK_MEND_H
+#define SK_MEND_H
+
+#include "mpi/dispatch/args.h"
+
+bool sk_mend_needed(const sk_call *call);
+
+/* Make it on the host. */
+int sk_mend_run(const sk_args *a, sk_comm *c);
+
+#endif
