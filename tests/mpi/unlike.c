@@ -117,6 +117,37 @@ static void reduce_in_place(MPI_Comm comm, int k, int n, const int *in, int *out
         CHECK(out[i] == 50 * p * (p - 1) + p * i, "reduce %d: [%d] is %d", k, i, out[i]);
 }
 
+/* An array of types, one for each rank, that ends at the end of the memory: Open MPI reads one for each neighbour. */
+static void exchange_on_grid(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int me, p = test_size(), dims[3] = {p, 1, 1}, periods[3] = {1, 1, 1};
+    int counts[MOST_RANKS], displs[MOST_RANKS], in[MOST_RANKS], out[MOST_RANKS];
+    MPI_Datatype *types = (MPI_Datatype *)(void *)(memory + page) - p;
+    MPI_Comm grid;
+    MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &grid);
+    MPI_Comm_rank(grid, &me);
+    mprotect(memory + page, page, PROT_NONE);
+    for (int k = 0; k < CALLS; k++) {
+        MPI_Request request;
+        test_watch(20, "alltoallw %d on a grid", k);
+        for (int i = 0; i < p; i++) {
+            counts[i] = 1;
+            displs[i] = i * (int)sizeof(int);
+            types[i] = MPI_INT;
+            in[i] = 100 * me + i;
+        }
+        MPI_Ialltoallw(in, counts, displs, types, out, counts, displs, types, grid, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Barrier(grid); /* where ranks compare */
+        for (int i = 0; i < p; i++)
+            CHECK(out[i] == 100 * i + me, "alltoallw %d: %d from rank %d", k, out[i], i);
+    }
+    MPI_Comm_free(&grid);
+    munmap(memory, 2 * page);
+}
+
 static void mended(bool some)
 {
     enum { MOST = 1 << 11 };
@@ -137,6 +168,7 @@ static void mended(bool some)
         counted = counted && test_counter("host", &after);
         CHECK(!some || !counted || after > before, "the host has served no call of test %d", what);
     }
+    exchange_on_grid();
     MPI_Comm_free(&comm);
     free(in);
     free(out);

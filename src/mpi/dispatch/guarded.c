@@ -40,6 +40,13 @@ static bool host_can_be_tried(void)
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
 }
 
+/* The host may crash in it, and no other way of calling it is known: mend.h. */
+static bool host_errs(const sk_args *a)
+{
+    return SK_HOST_IALLTOALLW_BY_NEIGHBORS && a->coll == SK_ALLTOALLW && a->form != SK_BLOCKING &&
+           sk_topo_exists(a->comm);
+}
+
 /* Neighbourhood collectives, if all ranks know the size of blocks. Ranks without neighbours do not: they
  * would count in another cell. The v and w forms are one cell: their size is the agreed one. */
 static bool neighbors_compared(const sk_comm *c, const sk_args *a)
@@ -105,7 +112,7 @@ bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
     return plan->straight && (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) &&
-           host_may_be_first(a->coll);
+           host_may_be_first(a->coll) && !host_errs(a);
 }
 
 static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
@@ -137,7 +144,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
     if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || !host_can_be_tried() ||
-        (neighbor && !neighbors_compared(c, a)) ||
+        (neighbor && !neighbors_compared(c, a)) || host_errs(a) ||
         (call->in_place && a->form == SK_NONBLOCKING && sk_coll_exchanges(a->coll)))
         return NULL;
     bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);

@@ -72,6 +72,9 @@
 #define SK_HOST_ALLGATHERV_BY_SENDER 1
 #endif
 
+/* Open MPI 4.1 reads as many types of MPI_Ialltoallw as there are neighbours, if the communicator has a topology. */
+#define SK_HOST_IALLTOALLW_BY_NEIGHBORS SK_HOST_ALLGATHERV_BY_SENDER
+
 /* MPI_Request_get_status_any, _all and _some take requests that they do not change. MPICH 4.2 does not say
  * so. */
 #ifdef SK_HOST_CONST_REQUESTS
