@@ -475,7 +475,10 @@ flavour_tests() { # flavour
         run 150 $f 8 SKEIN_FIND=3 -- random "$seed" 150
         run 150 $f 16 -- random "$seed" 40
         run 60 $f 3 -- random 1794787940 1 # duplicates of three communicators once waited for each other
-        for n in 2 3; do run 150 $f $n SKEIN_FIND=0 SKEIN_GUARD=on SKEIN_GUARD_AFTER=1 -- random "$seed" 100; done
+        # Not where plain messages fail: MPICH 4.0 truncates long ones that are received by a derived type.
+        [ $f = mpich ] || for n in 2 4; do
+            run 150 $f $n SKEIN_FIND=0 SKEIN_GUARD=on SKEIN_GUARD_AFTER=1 -- random "$seed" 100
+        done
         run 150 $f 3 SKEIN=off -- random "$seed" 60
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40
         run 150 $f 4 SKEIN_MEM=1K -- random "$seed" 40

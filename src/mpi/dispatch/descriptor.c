@@ -1,6 +1,7 @@
 #include "mpi/dispatch/descriptor.h"
 
 #include "exec/run.h"
+#include "mpi/dispatch/mend.h"
 #include "mpi/dispatch/request.h"
 #include "mpi/transport/shm_wire.h"
 
@@ -27,6 +28,7 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
     if (v->nepochs)
         sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
     x->one_epoch = sk_one_epoch_fits(v, &x->wire);
+    x->mends = sk_mend_needed(&call->call);
 }
 
 static int result_of(sk_status st, const sk_mpi_wire *w)

@@ -142,16 +142,6 @@ __attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c
     return true;
 }
 
-/* The host serves it, in a way in which it does not err. */
-__attribute__((noinline)) static bool serve_mended(const sk_args *a, sk_comm *c, int *rc)
-{
-    *rc = sk_mend_run(a, c);
-    if (a->timed)
-        sk_guarded_over(a->timed);
-    *rc = sk_count_over(*rc);
-    return true;
-}
-
 /* A planned blocking call, as the guard says. `error` was found before; the other ranks must not wait because
  * of it, so the call runs all the same and ends with it. False: it is left to the host. */
 static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, double since,
@@ -162,7 +152,7 @@ static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, do
     if (v.side == SK_GUARD_HOST) {
         a->timed = v.timed ? x->guarded : NULL;
         pass_to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
-        return x->mends && serve_mended(a, c, rc);
+        return x->mends && sk_mend_run(a, c, rc);
     }
     *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
     if (v.timed)
@@ -306,7 +296,6 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
         x->guarded = g;
         x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
-        x->mends = sk_mend_needed(&call.call);
         if (host_is_as_good(a, c, plan))
             to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
         else

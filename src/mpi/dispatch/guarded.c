@@ -40,7 +40,7 @@ static bool host_can_be_tried(void)
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
 }
 
-/* The host may crash in it, and no other way of calling it is known: mend.h. */
+/* The host may crash in it, and there is no other way to call it as in mend.h. All ranks know that. */
 static bool host_errs(const sk_args *a)
 {
     return SK_HOST_IALLTOALLW_BY_NEIGHBORS && a->coll == SK_ALLTOALLW && a->form != SK_BLOCKING &&
@@ -145,7 +145,8 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     bool neighbor = sk_coll_neighbor(a->coll);
     if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || !host_can_be_tried() ||
         (neighbor && !neighbors_compared(c, a)) || host_errs(a) ||
-        (call->in_place && a->form == SK_NONBLOCKING && sk_coll_exchanges(a->coll)))
+        (call->in_place && sk_coll_exchanges(a->coll) &&
+         (a->form == SK_NONBLOCKING || SK_HOST_SPLITS_ELEMENTS)))
         return NULL;
     bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);
     if (!compared && !host)

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "mpi/dispatch/count.h"
+#include "mpi/dispatch/guarded.h"
+
 bool sk_mend_needed(const sk_call *call)
 {
     if (call->coll == SK_ALLGATHERV)
@@ -46,10 +49,14 @@ static int reduce(const sk_args *a, const sk_mpi_call *m, sk_comm *c)
     return sk_host.Reduce(copy, a->rbuf, (int)a->scount, a->stype, a->op, a->root, a->comm);
 }
 
-int sk_mend_run(const sk_args *a, sk_comm *c)
+bool sk_mend_run(const sk_args *a, sk_comm *c, int *rc)
 {
     sk_mpi_call m;
     if (!sk_args_read(a, c, &m))
         sk_host.Abort(a->comm, MPI_ERR_INTERN); /* it was read before */
-    return a->coll == SK_REDUCE ? reduce(a, &m, c) : allgatherv(a, &m, c);
+    *rc = a->coll == SK_REDUCE ? reduce(a, &m, c) : allgatherv(a, &m, c);
+    if (a->timed)
+        sk_guarded_over(a->timed);
+    *rc = sk_count_over(*rc);
+    return true;
 }

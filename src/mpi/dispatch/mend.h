@@ -8,7 +8,7 @@
 
 bool sk_mend_needed(const sk_call *call);
 
-/* Make it on the host. */
-int sk_mend_run(const sk_args *a, sk_comm *c);
+/* Make it on the host, which ends what dispatch has begun to count. Always true: it was made. */
+bool sk_mend_run(const sk_args *a, sk_comm *c, int *rc);
 
 #endif
