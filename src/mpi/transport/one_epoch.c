@@ -1,6 +1,7 @@
 #include "mpi/transport/one_epoch.h"
 
-#include "mpi/transport/move.h"
+#include "mpi/transport/block.h"
+#include "mpi/transport/in_lines.h"
 #include "mpi/transport/shm_wire.h"
 #include "shm/epochs.h"
 
@@ -26,8 +27,6 @@ static bool step_fits(const sk_step *st)
     }
 }
 
-enum { FEW = 16 }; /* local ranks */
-
 static bool folds(const sk_step *st)
 {
     return st->kind == SK_STEP_FOLD || st->kind == SK_STEP_JOIN;
@@ -44,7 +43,7 @@ bool sk_one_epoch_fits(const struct sk_sched_view *v, sk_mpi_wire *w)
             return false;
         in_lines = in_lines && (w->kernel || !folds(&v->steps[i]));
     }
-    w->in_lines = in_lines && sk_shm_nlocal(w->shm) <= FEW;
+    w->in_lines = in_lines && sk_shm_nlocal(w->shm) <= SK_IN_LINES_RANKS;
     return true;
 }
 
@@ -60,24 +59,7 @@ static inline char *address(sk_shm *b, void *const *buf, const sk_span *s, int l
 
 static inline void copy(sk_shm *b, void *const *buf, const sk_step *st)
 {
-    char *to = address(b, buf, &st->b, sk_shm_me(b));
-    if (st->lo)
-        memcpy(to - SK_LENGTH_BYTES, &st->b.len, SK_LENGTH_BYTES);
-    sk_move(to, address(b, buf, &st->a, sk_shm_me(b)), (size_t)st->b.len);
-}
-
-/* The block may be shorter than there is room, or too long. */
-static inline sk_status take(const sk_step *st, const char *from, char *to)
-{
-    int64_t len = st->b.len;
-    if (st->lo) {
-        memcpy(&len, from - SK_LENGTH_BYTES, SK_LENGTH_BYTES);
-        if (len > st->b.len)
-            return SK_TRUNCATE;
-    }
-    if (len > 0)
-        sk_move(to, from, (size_t)len);
-    return SK_OK;
+    sk_block_put(st, address(b, buf, &st->a, sk_shm_me(b)), address(b, buf, &st->b, sk_shm_me(b)));
 }
 
 static inline sk_part part(sk_shm *b, void *const *buf, const sk_span *s)
@@ -116,8 +98,8 @@ static inline __attribute__((always_inline)) sk_status do_step(sk_mpi_wire *w, v
             return SK_AGAIN;
         if (all ? !sk_shm_await_range(b, 0, lo, hi) : !sk_shm_await(b, 0, lo))
             return SK_TRUNCATE;
-        return take(st, address(b, buf, &st->a, all ? sk_shm_me(b) : lo),
-                    address(b, buf, &st->b, sk_shm_me(b)));
+        return sk_block_take(st, address(b, buf, &st->a, all ? sk_shm_me(b) : lo),
+                             address(b, buf, &st->b, sk_shm_me(b)));
     }
     case SK_STEP_AWAIT:
         return sk_shm_wire_await(&w->base, 0, st->lo, st->hi, block);
@@ -149,170 +131,10 @@ static inline sk_status run_over(sk_run *r, sk_mpi_wire *w, const struct sk_sche
     return r->status;
 }
 
-/* ---- slots in the lines of their flags, and a core for every rank ---- */
-
-/* An epoch, in registers. */
-typedef struct place {
-    sk_shm *b;
-    sk_shm_line *lines;
-    uint64_t *user, value;
-    bool open;
-} place;
-
-static inline __attribute__((always_inline)) place find_lines(const sk_epoch_info *t, sk_shm *b,
-                                                              uint32_t signature)
-{
-    sk_shm_kind kind = t->all ? SK_SHM_BY_ALL : t->together ? SK_SHM_TOGETHER : SK_SHM_RUN_AHEAD;
-    uint32_t line = sk_shm_slot_index(b->ring, b->next, kind);
-    sk_shm_begin(b, signature);
-    return (place){.b = b,
-                   .lines = (sk_shm_line *)(b->ring->mem + line * b->ring->row),
-                   .user = &b->user[line],
-                   .value = ++b->next};
-}
-
-/* sk_shm_open; false: only without `block`, and nothing was done */
-static inline __attribute__((always_inline)) bool open_line(place *p, bool block)
-{
-    uint64_t after = *p->user;
-    if (!block && p->b->known < after && !sk_shm_released_by_all(p->b, after))
-        return false;
-    p->open = true;
-    *p->user = p->value;
-    if (SK_UNLIKELY(p->b->known < after))
-        sk_shm_await_slot(p->b, after, p->value);
-    return true;
-}
-
-static inline __attribute__((always_inline)) sk_status post_line(place *p, bool block)
-{
-    sk_flag *mine = &p->lines[p->b->me].flag;
-    if (!p->open && !open_line(p, block))
-        return SK_AGAIN;
-    atomic_store_explicit(&mine->signature, p->b->signature, memory_order_relaxed);
-    sk_flag_set(mine, p->value);
-    return SK_OK;
-}
-
-static inline __attribute__((always_inline)) sk_status await_lines(const place *p, int lo, int hi,
-                                                                   bool block)
-{
-    uint32_t differ = 0;
-    for (sk_shm_line *x = p->lines + lo, *end = p->lines + hi; x < end; x++) {
-        if (block)
-            sk_shm_reach(p->b, &x->flag, p->value);
-        else if (!sk_flag_reached(&x->flag, p->value))
-            return SK_AGAIN;
-        differ |= atomic_load_explicit(&x->flag.signature, memory_order_relaxed) ^ p->b->signature;
-    }
-    return SK_UNLIKELY(differ) ? SK_TRUNCATE : SK_OK;
-}
-
-static inline __attribute__((always_inline)) char *at(const place *p, void *const *buf,
-                                                      const sk_span *s, int local_rank)
-{
-    if (!sk_buf_is_slot(s->buf))
-        return (char *)((uintptr_t)buf[s->buf] + (uintptr_t)s->off);
-    if (SK_UNLIKELY((s->buf & SK_BUF_MASK) == SK_COMMON))
-        local_rank = p->b->n;
-    return p->lines[local_rank].slot + s->off;
-}
-
-static inline __attribute__((always_inline)) sk_status
-fold_lines(const place *p, const sk_mpi_wire *w, void *const *buf, const sk_step *st, int lo,
-           int hi, bool block)
-{
-    const void *in[FEW];
-    int64_t size = w->types[st->b.type].size, len = st->b.len;
-    sk_status got = await_lines(p, lo, hi, block);
-    if (got != SK_OK || lo >= hi || !len)
-        return got;
-    for (int i = lo; i < hi; i++)
-        in[i - lo] = p->lines[i].slot + st->a.off;
-    w->kernel(at(p, buf, &st->b, p->b->me), in, hi - lo, len == size ? 1 : len / size);
-    return SK_OK;
-}
-
-/* do_step */
-static inline __attribute__((always_inline)) sk_status
-do_in_lines(place *p, const sk_mpi_wire *w, void *const *buf, const sk_step *st, bool block)
-{
-    int me = p->b->me, n = p->b->n;
-    switch (st->kind) {
-    case SK_STEP_OPEN:
-        return open_line(p, block) ? SK_OK : SK_AGAIN;
-    case SK_STEP_COPY: {
-        char *to = at(p, buf, &st->b, me);
-        if (st->lo)
-            memcpy(to - SK_LENGTH_BYTES, &st->b.len, SK_LENGTH_BYTES);
-        sk_move(to, at(p, buf, &st->a, me), (size_t)st->b.len);
-        return SK_OK;
-    }
-    case SK_STEP_POST:
-        return post_line(p, block);
-    case SK_STEP_TAKE: {
-        bool all = st->peer < 0;
-        int from = all ? me : w->local_rank[st->peer];
-        sk_status got = await_lines(p, all ? 0 : from, all ? n : from + 1, block);
-        return got != SK_OK ? got : take(st, at(p, buf, &st->a, from), at(p, buf, &st->b, me));
-    }
-    case SK_STEP_AWAIT:
-        return await_lines(p, st->lo, st->hi < 0 ? n : st->hi, block);
-    case SK_STEP_FOLD:
-        return fold_lines(p, w, buf, st, st->lo, st->hi, block);
-    default: /* SK_STEP_JOIN */
-        return fold_lines(p, w, buf, st, 0, n, block);
-    }
-}
-
-SK_HOT __attribute__((noinline)) static sk_status
-run_in_lines(const struct sk_sched_view *v, sk_mpi_wire *w, void *send, void *recv)
-{
-    void *buf[] = {send, recv};
-    place p = find_lines(v->epochs, w->shm, w->signature);
-    sk_status status = SK_OK;
-    for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++) {
-        sk_status got = do_in_lines(&p, w, buf, st, true);
-        if (SK_UNLIKELY(got != SK_OK) && status == SK_OK)
-            status = got;
-    }
-    sk_shm_release(p.b, v->nepochs);
-    return status;
-}
-
-/* The run goes on elsewhere, which asks the shared memory for the epoch. */
-static void hand_over(const place *p, const sk_epoch_info *t)
-{
-    p->b->next--;
-    sk_shm_epoch(p->b, t->slot_bytes, t->all, t->together);
-    sk_shm_state(p->b, 0)->open = p->open;
-}
-
-SK_HOT __attribute__((noinline)) static sk_status begin_in_lines(sk_run *r)
-{
-    const struct sk_sched_view *v = r->sched;
-    sk_mpi_wire *w = (sk_mpi_wire *)r->wire;
-    place p = find_lines(v->epochs, w->shm, w->signature);
-    w->placed = 1;
-    for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++) {
-        sk_status got = do_in_lines(&p, w, r->buf, st, false);
-        if (got == SK_AGAIN) {
-            r->step = (uint32_t)(st - v->steps);
-            hand_over(&p, v->epochs);
-            return got;
-        }
-        if (SK_UNLIKELY(got != SK_OK) && r->status == SK_OK)
-            r->status = got;
-    }
-    return run_over(r, w, v);
-}
-
-/* ---- any ---- */
-
 sk_status sk_one_epoch_run(const struct sk_sched_view *v, sk_mpi_wire *w, void *send, void *recv)
 {
     if (w->in_lines && !sk_shm_cores_shared(w->shm))
-        return run_in_lines(v, w, send, recv);
+        return sk_in_lines_run(v, w, send, recv);
     void *buf[] = {send, recv};
     sk_status status = SK_OK;
     begin(v, w);
@@ -330,7 +152,7 @@ sk_status sk_one_epoch_begin(sk_run *r)
     const struct sk_sched_view *v = r->sched;
     sk_mpi_wire *w = (sk_mpi_wire *)r->wire;
     if (w->in_lines && !sk_shm_cores_shared(w->shm))
-        return begin_in_lines(r);
+        return sk_in_lines_begin(r) == SK_AGAIN ? SK_AGAIN : run_over(r, w, v);
     begin(v, w);
     for (const sk_step *st = v->steps, *end = st + v->nsteps; st < end; st++) {
         sk_status got = do_step(w, r->buf, st, false);
