@@ -74,11 +74,10 @@ static double pair_slots(const sk_copy_costs *x, const sk_call *c)
 {
     double n = (double)sk_call_bytes(c), chunk = (double)sk_intra_flow_bytes(c, sk_call_bytes(c)),
            root = x->out + x->copy, first = n < chunk ? n : chunk;
-    return sk_copy_time(
-        x,
-        n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) +
-            sk_copy_waits(x, n, chunk),
-        n * (x->in + root));
+    return sk_copy_time(x,
+                        n * (root > x->in ? root : x->in) + first * (root > x->in ? x->in : root) +
+                            sk_copy_waits(x, n, chunk),
+                        n * (x->in + root));
 }
 
 /* Through slots: in, out into a part of the result, into its slot, and out by the root. */
