@@ -87,7 +87,7 @@ static void print_step(const sk_step *st, FILE *out)
         print_way(st, out);
         break;
     case SK_STEP_PUT:
-        fprintf(out, "put    packet %u key %d from ", st->packet, st->lo);
+        fprintf(out, "put    packet %u key %d from %s", st->packet, st->lo, st->hi ? "sized " : "");
         print_span(st->a, out);
         break;
     case SK_STEP_PRECV:
@@ -98,7 +98,7 @@ static void print_step(const sk_step *st, FILE *out)
                 st->hi - 1);
         break;
     case SK_STEP_GET:
-        fprintf(out, "get    packet %u key %d to ", st->packet, st->lo);
+        fprintf(out, "get    packet %u key %d to %s", st->packet, st->lo, st->hi ? "sized " : "");
         print_span(st->b, out);
         break;
     case SK_STEP_RELAY:

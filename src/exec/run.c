@@ -52,6 +52,21 @@ static void put(sk_run *r, uint32_t packet, int64_t key, sk_part data)
     *used += sk_record_bytes(rec.len);
 }
 
+/* The same with as much of a slot as the length before it says; nothing, if that is 0. */
+static void put_sized(sk_run *r, const sk_step *st, sk_part data)
+{
+    int64_t len;
+    if (!data.at) {
+        sk_run_note(r, SK_WIRE);
+        return;
+    }
+    memcpy(&len, (char *)data.at - SK_LENGTH_BYTES, SK_LENGTH_BYTES);
+    if (len > data.len)
+        sk_run_note(r, SK_TRUNCATE);
+    else if (len > 0)
+        put(r, st->packet, st->lo, (sk_part){data.at, len, data.type});
+}
+
 /* The bytes of record `lo` of the step's packet; false: it is absent. Keys rise, and most callers
  * ask in that order. So the search starts at the last record that it has seen with a key not above
  * the one it looked for. packet_got keeps that offset: it is free once the packet has arrived. */
@@ -74,8 +89,11 @@ static bool find(sk_run *r, const sk_step *st, sk_part *data)
 
 static void get(sk_run *r, const sk_step *st, sk_part to)
 {
-    sk_part data;
-    if (!find(r, st, &data))
+    sk_part data = {0};
+    bool found = find(r, st, &data);
+    if (st->hi)
+        sk_run_put_length(to.at, data.len <= to.len ? data.len : 0);
+    if (!found)
         return;
     if (data.len > to.len)
         sk_run_note(r, SK_TRUNCATE);
@@ -193,7 +211,10 @@ FOR_BOTH void do_local(sk_run *r, const sk_step *st, bool epochs)
                                    sk_run_part(r, ops, &st->b, epochs)));
         break;
     case SK_STEP_PUT:
-        put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, epochs));
+        if (epochs && st->hi)
+            put_sized(r, st, sk_run_part(r, ops, &st->a, epochs));
+        else
+            put(r, st->packet, st->lo, sk_run_part(r, ops, &st->a, epochs));
         break;
     case SK_STEP_GET:
         get(r, st, sk_run_part(r, ops, &st->b, epochs));

@@ -225,6 +225,27 @@ void sk_get(sk_sched *s, int packet, int key, sk_span to)
     packet_step(s, (sk_step){.kind = SK_STEP_GET, .peer = -1, .lo = key, .b = to}, packet);
 }
 
+/* With a length before the slot's block, of which this rank knows no more. */
+static void sized_step(sk_sched *s, sk_step st, int packet, const sk_span *slot)
+{
+    if (!sk_buf_is_slot(slot->buf) || slot->len == 0 || slot->off < SK_LENGTH_BYTES)
+        sk_sched_fail(s, SK_BADARG);
+    else
+        packet_step(s, st, packet);
+}
+
+void sk_put_sized(sk_sched *s, int packet, int key, sk_span slot)
+{
+    sized_step(s, (sk_step){.kind = SK_STEP_PUT, .peer = -1, .lo = key, .hi = 1, .a = slot}, packet,
+               &slot);
+}
+
+void sk_get_sized(sk_sched *s, int packet, int key, sk_span slot)
+{
+    sized_step(s, (sk_step){.kind = SK_STEP_GET, .peer = -1, .lo = key, .hi = 1, .b = slot}, packet,
+               &slot);
+}
+
 void sk_relay(sk_sched *s, int from, int key, int to, int new_key)
 {
     if (to < 0 || (uint32_t)to >= s->v.npackets || to == from)

@@ -24,11 +24,11 @@ typedef enum sk_step_kind {
      * bytes) in scratch, appended in rising order of keys. Several steps of one round may use the
      * same packet only if all of them read it, or if all are PUT or RELAY to it; those are done in
      * the order in which they were appended. */
-    SK_STEP_PUT,   /* append record `key` with the bytes of a */
+    SK_STEP_PUT,   /* append record `key` with the bytes of a; `hi`: see sk_put_sized */
     SK_STEP_PRECV, /* append the records that peer sends */
     SK_STEP_PSEND, /* send the records with lo <= key < hi, which must be contiguous */
     SK_STEP_GET,   /* copy record `key` to b; a record longer than b is an error, an absent one is
-                    * empty */
+                    * empty; `hi`: see sk_get_sized */
     SK_STEP_RELAY, /* append record `lo` of this packet to packet `hi` under the key `peer`; an
                     * absent record is not appended */
     /* Shared memory of local ranks: see "epochs" below. OPEN and POST are done when the round
@@ -120,6 +120,12 @@ void sk_take(sk_sched *s, int owner, sk_span slot, sk_span to);
 enum { SK_LENGTH_BYTES = 8 };
 void sk_copy_sized(sk_sched *s, sk_span from, sk_span slot);
 void sk_take_sized(sk_sched *s, int owner, sk_span slot, sk_span to);
+
+/* The same between slots and packets, for a rank that does not know how long the blocks are: as much as the
+ * length says, `slot.len` at most. An empty block is an absent record. The rank knows from an earlier round that
+ * what it puts is posted. */
+void sk_put_sized(sk_sched *s, int packet, int key, sk_span slot);
+void sk_get_sized(sk_sched *s, int packet, int key, sk_span slot);
 
 void sk_fold_local(sk_sched *s, int lo, int hi, sk_span slot, sk_span to); /* typed alike */
 void sk_join_local(sk_sched *s, sk_span slot, sk_span to); /* the same span at all local ranks */

@@ -147,13 +147,13 @@ static void append(sk_sched *s, const sk_step *st)
         st->a.len ? sk_send(s, st->a, st->peer) : sk_send_signal(s, st->peer);
         break;
     case SK_STEP_COPY:
-        sk_copy(s, st->a, st->b);
+        (st->lo ? sk_copy_sized : sk_copy)(s, st->a, st->b);
         break;
     case SK_STEP_REDUCE:
         sk_reduce(s, st->a, st->b);
         break;
     case SK_STEP_PUT:
-        sk_put(s, st->packet, st->lo, st->a);
+        (st->hi ? sk_put_sized : sk_put)(s, st->packet, st->lo, st->a);
         break;
     case SK_STEP_PRECV:
         sk_packet_recv(s, st->packet, st->peer);
@@ -162,7 +162,7 @@ static void append(sk_sched *s, const sk_step *st)
         sk_packet_send(s, st->packet, st->lo, st->hi, st->peer);
         break;
     case SK_STEP_GET:
-        sk_get(s, st->packet, st->lo, st->b);
+        (st->hi ? sk_get_sized : sk_get)(s, st->packet, st->lo, st->b);
         break;
     case SK_STEP_RELAY:
         sk_relay(s, st->packet, st->lo, st->hi, st->peer);
@@ -176,7 +176,7 @@ static void append(sk_sched *s, const sk_step *st)
         sk_export(s, st->a, st->b);
         break;
     case SK_STEP_TAKE:
-        sk_take(s, st->peer, st->a, st->b);
+        (st->lo ? sk_take_sized : sk_take)(s, st->peer, st->a, st->b);
         break;
     case SK_STEP_FOLD:
         sk_fold_local(s, st->lo, st->hi, st->a, st->b);
@@ -491,6 +491,19 @@ static bool post_counts(const world *w, const struct sk_sched_view *v, const tra
     return v->epochs[epoch].all || (!wrote && w->sc->k.coll == SK_BARRIER && barrier_counts(w->sc));
 }
 
+/* A block between a slot and a packet whose length only others know: is there one that matters? */
+static bool is_sized(const sk_step *st)
+{
+    return (st->kind == SK_STEP_PUT || st->kind == SK_STEP_GET) && st->hi;
+}
+
+static bool sized_matters(const world *w, const trail *t, int rank, const sk_step *st)
+{
+    sk_span cell = st->a.len ? st->a : st->b;
+    int64_t at, len = world_stretch(w, rank, cell, 0, cell.len, &at);
+    return trail_matters_at(t, at, -1, len, TRAIL_READ);
+}
+
 /* Of a step that is no message: would this mistake be one? */
 static bool local_counts(const world *w, const struct sk_sched_view *v, const trail *t, mutation m,
                          int rank, const sk_step *st)
@@ -498,6 +511,8 @@ static bool local_counts(const world *w, const struct sk_sched_view *v, const tr
     sk_span b = st->b;
     if (st->kind == SK_STEP_POST)
         return m != MUT_SKIP || post_counts(w, v, t, rank, st->packet);
+    if (is_sized(st)) /* it may be shorter than its cell */
+        return m != MUT_SHORT && sized_matters(w, t, rank, st);
     if (!b.len || st->kind == SK_STEP_GET || st->kind == SK_STEP_EXPORT)
         return true;
     bool lost = m == MUT_SKIP || m == MUT_SHORT;
@@ -507,6 +522,24 @@ static bool local_counts(const world *w, const struct sk_sched_view *v, const tr
     else if (m == MUT_SHORT)
         n = last_lost(v, st);
     return written_matters(w, t, rank, st, n, lost ? TRAIL_NEWS : TRAIL_READ);
+}
+
+/* Is there a record with the last key that a packet is sent with? Unless others have put some, it is seen here. */
+static bool last_key_counts(const world *w, const struct sk_sched_view *v, const trail *t, int rank,
+                            const sk_step *send)
+{
+    bool put = false;
+    for (uint32_t i = 0; i < v->nsteps; i++) {
+        const sk_step *st = &v->steps[i];
+        if (st->packet != send->packet || (st->kind != SK_STEP_PUT && st->kind != SK_STEP_PRECV))
+            continue;
+        if (st->kind == SK_STEP_PRECV)
+            return true;
+        put = true;
+        if (st->lo == send->hi - 1)
+            return is_sized(st) ? sized_matters(w, t, rank, st) : st->a.len > 0;
+    }
+    return !put;
 }
 
 bool mutation_applies(const world *w, sk_sched *const *scheds, const trail *t, mutation m, int rank,
@@ -547,8 +580,8 @@ bool mutation_applies(const world *w, sk_sched *const *scheds, const trail *t, m
     case MUT_SWAP:
         return st->kind == SK_STEP_REDUCE && sc->k.ordered;
     case MUT_KEY:
-        return st->kind == SK_STEP_PSEND || st->kind == SK_STEP_RELAY ||
-               (st->kind == SK_STEP_PUT && st->a.len > 0) ||
+        return (st->kind == SK_STEP_PSEND && last_key_counts(w, v, t, rank, st)) ||
+               st->kind == SK_STEP_RELAY || (st->kind == SK_STEP_PUT && st->a.len > 0) ||
                (st->kind == SK_STEP_GET && st->b.len > 0);
     default:
         return true;
