@@ -29,6 +29,9 @@ typedef struct sk_net_bytes {
     int64_t way;      /* ... and its way between the two */
 } sk_net_bytes;
 
+/* `message` of the usual model, each rank on its own core. */
+enum { SK_USUAL_MESSAGE_BYTES = 25000 };
+
 typedef struct sk_machine {
     int nranks, nnodes, nsockets; /* nodes and sockets that have ranks */
     int *node, *socket;           /* of each rank, numbered from 0 by position; sockets are numbered

@@ -146,7 +146,7 @@ static void count_nodes(sk_cost *c, const sk_sched *sched, const sk_machine *m, 
     int64_t before = c->off_sends;
     for (uint32_t i = 0; i < v->nsteps; i++) {
         const sk_step *st = &v->steps[i];
-        if (st->kind != SK_STEP_SEND)
+        if (st->kind != SK_STEP_SEND && st->kind != SK_STEP_PSEND)
             continue;
         bool off = m->node[rank] != m->node[st->peer];
         c->off_sends += off;
@@ -393,6 +393,8 @@ static void check_machine(cost_check *f, const sk_machine *m)
                           .machine = m,
                           .slot_bytes = way / 2 ? NODES_SLOT : 0,
                           .leaders = leaders};
+            if (!fits(f->algo, &f->k))
+                continue;
             f->is_short = true;
             check(f, coll_reduces(coll) ? 8 * BLOCK : BLOCK);
             f->is_short = false;

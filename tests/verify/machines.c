@@ -61,5 +61,7 @@ void machines_draw(kase *k, uint64_t lot)
     if (nodes > 1) {
         k->leaders = pick(&lot, 4);
         k->slot_bytes = pick(&lot, 4) ? k->slot_bytes : 0;
+        if (pick(&lot, 2)) /* a measured network, whose messages are dear */
+            m->net = (sk_net_bytes){.message = 100000, .software = 20000, .way = 1000};
     }
 }

@@ -45,7 +45,8 @@ int sk_hier_leader_rank(const sk_hier *l, int node, int j)
 
 static bool has_root(sk_coll coll)
 {
-    return coll == SK_BCAST || coll == SK_REDUCE || coll == SK_GATHER || coll == SK_SCATTER;
+    return coll == SK_BCAST || coll == SK_REDUCE || coll == SK_GATHER || coll == SK_GATHERV ||
+           coll == SK_SCATTER || coll == SK_SCATTERV;
 }
 
 static bool find_peers(sk_hier *l)

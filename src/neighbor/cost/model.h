@@ -63,7 +63,6 @@ typedef struct sk_network {
 void sk_model_measured(sk_model *m, const sk_network *n, const sk_copy_prices *p);
 
 sk_net_bytes sk_model_net_bytes(const sk_model *m, const sk_machine *on);
-enum { SK_USUAL_MESSAGE_BYTES = 25000 }; /* with the usual model, each rank on its own core */
 
 /* What of the model concerns the network, as a text of it. Returns `text`. */
 const char *sk_model_text(const sk_model *m, char *text, size_t size);
