@@ -64,6 +64,13 @@ static void free_cells(sk_guarded *first)
     }
 }
 
+/* The other algorithm is a message for each block, which the host starts: it is the host that is compared. */
+static bool host_would_start(const sk_args *a, const sk_call *call, const sk_algo *other)
+{
+    return a->form == SK_NONBLOCKING && other->straight && call->machine &&
+           call->machine->nnodes > 1;
+}
+
 /* Who may serve such calls? 0: nobody is compared. Algorithms of one node combine in the same order, so they may
  * serve reductions that round. */
 static unsigned sides_of(sk_comm *c, const sk_args *a)
@@ -81,7 +88,8 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     unsigned sides = 1U << SK_GUARD_SKEIN;
     if (!rounds)
         sides |= 1U << SK_GUARD_HOST;
-    if (other && !sk_coll_neighbor(a->coll) && (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
+    if (other && !sk_coll_neighbor(a->coll) && !host_would_start(a, call, other) &&
+        (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
         sides |= 1U << SK_GUARD_OTHER;
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
 }
