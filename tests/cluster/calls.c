@@ -9,16 +9,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int *even_counts(int bytes, int n)
+{
+    int *counts = calloc(2 * (size_t)n, sizeof *counts);
+    if (!counts)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    for (int i = 0; counts && i < n; i++) {
+        counts[i] = bytes;
+        counts[n + i] = i * bytes;
+    }
+    return counts;
+}
+
+static void gatherv(const char *a, char *b, int bytes, int n)
+{
+    int *counts = even_counts(bytes, n);
+    MPI_Gatherv(a, bytes, MPI_BYTE, b, counts, counts + n, MPI_BYTE, 0, MPI_COMM_WORLD);
+    free(counts);
+}
+
+static void scatterv(const char *a, char *b, int bytes, int n)
+{
+    int *counts = even_counts(bytes, n);
+    MPI_Scatterv(a, counts, counts + n, MPI_BYTE, b, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    free(counts);
+}
+
 static void alltoallv(const char *a, char *b, int bytes, int n, int times)
 {
     MPI_Request request;
-    int *counts = calloc(2 * (size_t)n, sizeof *counts), *displs = counts + n;
-    if (!counts)
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    for (int i = 0; i < n; i++) {
-        counts[i] = bytes;
-        displs[i] = i * bytes;
-    }
+    int *counts = even_counts(bytes, n), *displs = counts + n;
     MPI_Alltoallv_init(a, counts, displs, MPI_BYTE, b, counts, displs, MPI_BYTE, MPI_COMM_WORLD,
                        MPI_INFO_NULL, &request);
     for (int i = 0; i < times; i++) {
@@ -55,6 +75,10 @@ int main(int argc, char **argv)
             MPI_Allgather(a, bytes, MPI_BYTE, b, bytes, MPI_BYTE, MPI_COMM_WORLD);
         else if (strcmp(argv[1], "alltoall") == 0)
             MPI_Alltoall(a, bytes, MPI_BYTE, b, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        else if (strcmp(argv[1], "gatherv") == 0)
+            gatherv(a, b, bytes, n);
+        else if (strcmp(argv[1], "scatterv") == 0)
+            scatterv(a, b, bytes, n);
         else
             MPI_Abort(MPI_COMM_WORLD, 2);
     free(a);
