@@ -261,6 +261,15 @@ bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of)
     return g->phase == SK_GUARD_DECIDED;
 }
 
+uint64_t sk_guard_state(const sk_guard *g, uint64_t seed)
+{
+    const int64_t say[] = {g->phase, g->best, g->side,  g->sides, g->compared, g->rounds,  g->quiet,
+                           g->held,  g->left, g->holds, g->timed, g->before,   g->meetings};
+    for (size_t i = 0; i < sizeof say / sizeof *say; i++)
+        seed = (seed ^ (uint64_t)say[i]) * 0x100000001b3u + (seed >> 29);
+    return seed;
+}
+
 void sk_guard_abandon(sk_guard *g)
 {
     g->held = false;
@@ -268,12 +277,15 @@ void sk_guard_abandon(sk_guard *g)
     enter(g, SK_GUARD_DECIDED, g->best, 0);
 }
 
-/* The best side serves, and while that is Skein nobody asks. */
+/* The best side serves, and while that is Skein not all ranks ask: such a call counts as a quiet one. */
 static sk_guard_verdict hold(sk_guard *g)
 {
     sk_guard_verdict v = {.side = g->best, .decided = !g->held};
+    if (g->best == SK_GUARD_HOST)
+        g->holds++;
+    else
+        g->quiet = g->held ? g->quiet - 1 : INT64_MAX;
     g->held = true;
-    g->quiet = g->best == SK_GUARD_HOST ? 0 : INT64_MAX;
     return v;
 }
 

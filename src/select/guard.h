@@ -55,6 +55,7 @@ typedef struct sk_guard {
     int64_t
         quiet; /* calls that the best side, which is not the host, serves before anything else happens */
     bool held;       /* until the ranks agree: see sk_guard_agree */
+    int64_t holds;   /* calls of the host's while it was so */
     int64_t left;    /* other calls of this side */
     int64_t before;  /* calls until this comparison */
     int64_t timed;   /* calls of a side that are timed in a round */
@@ -91,6 +92,9 @@ void sk_guard_took(sk_guard *g, int64_t ns);
 
 /* What is held goes on. True: a comparison has ended. */
 bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);
+
+/* A number for all that says who serves the next calls: the same on two ranks whose calls were the same, and only then. */
+uint64_t sk_guard_state(const sk_guard *g, uint64_t seed);
 
 /* The comparison is given up, and begins anew at the next call. */
 void sk_guard_abandon(sk_guard *g);

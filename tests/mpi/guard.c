@@ -2,6 +2,8 @@
  * come at random times. All ranks must decide alike, and every result is checked.
  *   guard SEED CALLS [none | some | global | tuned]    nothing may be tried on the host, or something of each test, or
  *                                                      of each but neighbourhoods; with a tuning file it may serve all
+ *   guard SEED CALLS apart | apart-some    the blocking calls beside nonblocking ones are on the communicator that theirs
+ *                           was made of: some ranks start theirs before it, others after it
  *   guard SEED CALLS two    only a bcast and a neighbourhood collective, of one size each */
 #include "testlib.h"
 
@@ -16,6 +18,7 @@ typedef struct data {
     MPI_Comm comm, graph;  /* in the graph all other ranks are neighbours, from the next one on */
     int me, p, n, k, root; /* ints of a block; number of the call */
     int *in, *out, *counts, *displs;
+    unsigned *apart; /* NULL, or the seed of this rank: see above */
 } data;
 
 /* What rank r has in its block for rank q, in call k. */
@@ -271,6 +274,10 @@ static void nonblocking(data *d, int which)
     size_t most = sizeof(int) * (size_t)d->p * MOST;
     MPI_Request request[UNDER_WAY];
     data one[UNDER_WAY];
+    bool neighbors = which >= INEIGHBOR_ALLGATHER, late = d->apart && rand_r(d->apart) % 16 == 0;
+    MPI_Comm parent = neighbors ? d->comm : MPI_COMM_WORLD;
+    if (late)
+        MPI_Barrier(parent);
     for (int i = 0; i < UNDER_WAY; i++) {
         one[i] = *d;
         one[i].k = d->k * UNDER_WAY + i;
@@ -278,13 +285,15 @@ static void nonblocking(data *d, int which)
         one[i].out = out[i] = out[i] ? out[i] : must_alloc(most);
         start_one(&one[i], which, &request[i]);
     }
+    if (d->apart && !late)
+        MPI_Barrier(parent);
     if (d->k % 3 == 0)
         MPI_Wait(&request[1], MPI_STATUS_IGNORE);
     MPI_Waitall(UNDER_WAY, request, MPI_STATUSES_IGNORE);
     for (int i = 0; i < UNDER_WAY; i++)
         check_one(&one[i], which);
-    if (d->k % 10 == 9)
-        MPI_Barrier(which >= INEIGHBOR_ALLGATHER ? d->graph : d->comm);
+    if (!d->apart && d->k % 10 == 9)
+        MPI_Barrier(neighbors ? d->graph : d->comm);
 }
 
 static void ibcast(data *d)
@@ -378,6 +387,7 @@ int main(int argc, char **argv)
         d[i].displs = must_alloc(sizeof(int) * (size_t)p);
         MPI_Comm_dup(MPI_COMM_WORLD, &d[i].comm);
         make_graph(&d[i]);
+        d[i].apart = strncmp(want, "apart", 5) == 0 ? &seed : NULL;
     }
     seed += (unsigned)test_rank() * 7919; /* other delays at each rank */
     bool two = strcmp(want, "two") == 0;
@@ -395,7 +405,7 @@ int main(int argc, char **argv)
         }
         long long tried = by_host() - before;
         CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
-        bool must = strcmp(want, "some") == 0 ||
+        bool must = strcmp(want, "some") == 0 || strcmp(want, "apart-some") == 0 ||
                     (strcmp(want, "global") == 0 && which < NTESTS - NEIGHBORS);
         CHECK(tried > 0 || !must, "the host has served no calls of test %d", which);
     }

@@ -435,6 +435,8 @@ flavour_tests() { # flavour
     if wanted guard; then # many changes between Skein and the host; where it spins on shared cores none
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 some
         run 100 $f 2 -- guard "$seed" 400 global
+        run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 apart-some
+        for n in 3 5; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 200 apart; done
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD=off -- guard "$seed" 60 none
         for n in 3 4 7; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=2 -- guard "$seed" 300; done
         run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300

@@ -394,6 +394,31 @@ static void calls_that_must_not_wait_are_held(void **state)
     assert_int_equal(w.hosts, hosts);
 }
 
+/* Of two ranks one finds its calls in the cache and does not ask: they say the same after as many calls, and only then. */
+static void the_state_counts_calls_that_are_held(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    make_calls_apart(&w, FIRST + 6 + 1);
+    sk_guard *one = &w.rank[0], *other = &w.rank[1];
+    assert_true(one->held && other->held);
+    assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
+    for (int i = 0; i < 5; i++) {
+        sk_guard_ask(one, NULL, NULL);
+        assert_true(sk_guard_state(one, 1) != sk_guard_state(other, 1));
+        assert_true(sk_guard_quiet(other));
+        assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
+    }
+    while (one->best != SK_GUARD_HOST || !one->held) {
+        agree(&w);
+        make_calls_apart(&w, 2000);
+    }
+    sk_guard_ask(one, NULL, NULL); /* the host serves, and nothing else changes */
+    assert_true(sk_guard_state(one, 1) != sk_guard_state(other, 1));
+    sk_guard_ask(other, NULL, NULL);
+    assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
+}
+
 static void a_comparison_that_is_given_up_begins_anew(void **state)
 {
     (void)state;
@@ -437,6 +462,7 @@ int main(void)
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
         cmocka_unit_test(a_host_that_begins_is_compared_too),
         cmocka_unit_test(calls_that_must_not_wait_are_held),
+        cmocka_unit_test(the_state_counts_calls_that_are_held),
         cmocka_unit_test(a_comparison_that_is_given_up_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

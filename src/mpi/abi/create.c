@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "mpi/dispatch/dispatch.h"
+#include "mpi/dispatch/meeting.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/state/host.h"
 
@@ -16,16 +17,18 @@ static void barrier(MPI_Comm comm)
         sk_comm_barrier(c);
 }
 
-#define MAKE(name, params, args, before)                                                           \
+#define MAKE(name, params, args, parent, before)                                                   \
     SK_ENTRY(MPI_##name, params, args)                                                             \
     {                                                                                              \
         before;                                                                                    \
         int rc = sk_host.name args;                                                                \
-        if (rc == MPI_SUCCESS)                                                                     \
+        if (rc == MPI_SUCCESS) {                                                                   \
             sk_dispatch_comm_created(*out);                                                        \
+            sk_meeting_made(parent, *out);                                                         \
+        }                                                                                          \
         return rc;                                                                                 \
     }
-#define CREATE(name, params, args) MAKE(name, params, args, barrier(comm))
+#define CREATE(name, params, args) MAKE(name, params, args, comm, barrier(comm))
 
 /* The same with a topology: its patterns may be wanted at once. */
 #define TOPOLOGY(name, params, args, info, before)                                                 \
@@ -33,8 +36,10 @@ static void barrier(MPI_Comm comm)
     {                                                                                              \
         before;                                                                                    \
         int rc = sk_host.name args;                                                                \
-        if (rc == MPI_SUCCESS)                                                                     \
+        if (rc == MPI_SUCCESS) {                                                                   \
             sk_dispatch_topo_created(*out, info);                                                  \
+            sk_meeting_made(comm, *out);                                                           \
+        }                                                                                          \
         return rc;                                                                                 \
     }
 
@@ -52,10 +57,11 @@ TOPOLOGY(Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *out), (comm, re
 CREATE(Intercomm_create,
        (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out),
        (comm, leader, peer, remote, tag, out))
-MAKE(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), (void)0)
+MAKE(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm *out), (inter, high, out), MPI_COMM_NULL,
+     (void)0)
 #if SK_HAVE_NEXT
 MAKE(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *out),
-     (comm, group, tag, out), (void)0)
+     (comm, group, tag, out), MPI_COMM_NULL, (void)0)
 #endif
 
 #if SK_HAVE_GRAPHS

@@ -13,6 +13,7 @@
 #include "mpi/dispatch/check.h"
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/learn.h"
+#include "mpi/dispatch/meeting.h"
 #include "mpi/dispatch/mend.h"
 #include "mpi/dispatch/own_lane.h"
 #include "mpi/dispatch/request.h"
@@ -226,6 +227,8 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
 {
     if (!g)
         return (sk_guard_verdict){.side = SK_GUARD_SKEIN};
+    if (sk_guarded_naps(g))
+        return sk_guarded_wake(g, c, sk_meet(c));
     sk_guard_verdict v = sk_guarded_ask(g, c, a, bytes);
     if (v.decided)
         sk_call_cache_decided(c, g);
@@ -242,7 +245,7 @@ __attribute__((noinline)) static void agree(sk_comm *c)
         sk_setup_wait(t, c);
         t->settled = t->requested;
     }
-    sk_guarded *g = c->compared ? sk_guarded_agree(c) : NULL;
+    sk_guarded *g = c->compared ? sk_guarded_agree(c, c) : NULL;
     if (g)
         sk_call_cache_decided(c, g);
 }

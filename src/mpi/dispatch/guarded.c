@@ -123,6 +123,26 @@ bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
            host_may_be_first(a->coll) && !host_errs(a);
 }
 
+void sk_guarded_nap(sk_guarded *g, const sk_comm *c)
+{
+    int64_t quiet = g->guard.quiet;
+    if (!c->meets || g->form != SK_BLOCKING || quiet <= g->nap || g->rest)
+        return;
+    g->rest = quiet - g->nap;
+    g->guard.quiet = g->nap;
+}
+
+sk_guard_verdict sk_guarded_wake(sk_guarded *g, const sk_comm *c, bool good)
+{
+    g->guard.quiet = g->rest;
+    g->rest = 0;
+    if (!good && g->nap < INT64_MAX / 2)
+        g->nap *= 2;
+    sk_guarded_nap(g, c);
+    sk_guard_quiet(&g->guard);
+    return (sk_guard_verdict){.side = g->guard.best};
+}
+
 static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
 {
     sk_guarded *g = calloc(1, sizeof *g);
@@ -132,7 +152,9 @@ static sk_guarded *new_cell(sk_comm *c, sk_guarded like, sk_guard guard)
     g->guard = guard;
     g->next = c->guarded;
     c->guarded_free = free_cells;
-    return c->guarded = g;
+    c->guarded = g;
+    sk_guarded_nap(g, c);
+    return g;
 }
 
 /* Calls before the first comparison. Short ones are many before what that costs is a small part of their time; the
@@ -145,6 +167,10 @@ static int64_t first_calls(const sk_call *call)
     int64_t most = calls < MOST ? (int64_t)calls : MOST;
     return most > sk_proc.guard_after ? most : sk_proc.guard_after;
 }
+
+enum {
+    MEET = 10
+}; /* times as many calls before the ranks meet for other communicators the first time */
 
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
 {
@@ -172,7 +198,8 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
         if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
             g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
             return g;
-    int64_t first = like.fixed ? INT64_MAX : first_calls(call);
+    int64_t soon = first_calls(call), first = like.fixed ? INT64_MAX : soon;
+    like.nap = soon > 0 ? MEET * soon : MEET;
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
@@ -221,8 +248,10 @@ static bool must_wait(const sk_guarded *g, sk_comm *c)
 /* A nonblocking call. What the one before it took includes all that was waited since. */
 static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c)
 {
-    if (sk_guard_begins(&g->guard) && must_wait(g, c))
+    if (sk_guard_begins(&g->guard) && must_wait(g, c)) {
+        g->passed++;
         return (sk_guard_verdict){.side = g->guard.best};
+    }
     int64_t waited = atomic_load_explicit(&sk_proc.waited, memory_order_relaxed);
     if (g->open)
         sk_guard_took(&g->guard, waited - g->before);
@@ -249,13 +278,14 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
         report_comparison(g, c);
         sk_learn_comparison(&g->guard, c, a);
     }
+    sk_guarded_nap(g, c);
     return v;
 }
 
-sk_guarded *sk_guarded_agree(sk_comm *c)
+sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
 {
     sk_guarded *g = c->compared;
-    if (!sk_guard_agree(&g->guard, largest, c))
+    if (!sk_guard_agree(&g->guard, largest, on))
         return NULL;
     report_comparison(g, c);
     c->compared = NULL;

@@ -18,7 +18,8 @@ typedef struct sk_guarded {
     int64_t before; /* nonblocking: sk_proc.waited then */
     bool open;      /* and that has not been told to the guard */
     int waiting; /* calls of others, since its last, that cannot be compared because this one is */
-    int64_t bytes; /* the size of its calls in the report */
+    int64_t passed; /* calls that could not begin because another cell is compared */
+    int64_t bytes;  /* the size of its calls in the report */
     sk_form form;
     sk_coll coll;
     int size_class;
@@ -26,6 +27,8 @@ typedef struct sk_guarded {
     bool rounds;             /* reductions that may: others may go to the host */
     bool tuned;              /* the tuning file had the host serve first */
     bool fixed;              /* and nothing is compared */
+    int64_t nap;             /* so many quiet calls, then the ranks meet: see meeting.h */
+    int64_t rest;            /* quiet calls after that; 0: they do not */
     struct sk_guarded *next; /* of the communicator */
 } sk_guarded;
 
@@ -48,8 +51,17 @@ bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan);
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes);
 
 /* A blocking call, and nonblocking ones are compared: that goes on if it waits for the ranks to agree, as this does. The
- * cell for which it has ended; NULL: none. */
-sk_guarded *sk_guarded_agree(sk_comm *c);
+ * cell for which it has ended; NULL: none. The blocking call is `on` a communicator with the same ranks. */
+sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on);
+
+/* The quiet calls of a blocking cell are divided where ranks meet. Is a part over? The same answer on all ranks. Then they
+ * meet; sooner again if that was `good` for something. The call is counted. */
+void sk_guarded_nap(sk_guarded *g, const sk_comm *c);
+static inline bool sk_guarded_naps(const sk_guarded *g)
+{
+    return g->rest > 0 && g->guard.quiet <= 0;
+}
+sk_guard_verdict sk_guarded_wake(sk_guarded *g, const sk_comm *c, bool good);
 
 /* A timed call begins and is over. */
 void sk_guarded_begin(sk_guarded *g);

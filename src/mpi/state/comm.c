@@ -57,7 +57,7 @@ static void clear(sk_comm *c)
     if (c->guarded)
         c->guarded_free(c->guarded);
     c->guarded = c->compared = NULL;
-    c->owed = false;
+    c->owed = c->meets = false;
     c->meeting_ns = c->clock_ns = 0;
     if (c->trial)
         sk_plans_free(c->plans); /* nobody else can use them */
