@@ -235,21 +235,6 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     return v;
 }
 
-/* A blocking call, in which nonblocking ones are settled. All ranks have made the same calls before it, so all wait for
- * the same set-ups; what goes wrong in there the next neighbourhood collective says. */
-__attribute__((noinline)) static void agree(sk_comm *c)
-{
-    sk_topo *t = c->topo;
-    c->owed = false;
-    if (t && !sk_topo_settled(t)) {
-        sk_setup_wait(t, c);
-        t->settled = t->requested;
-    }
-    sk_guarded *g = c->compared ? sk_guarded_agree(c, c) : NULL;
-    if (g)
-        sk_call_cache_decided(c, g);
-}
-
 /* A nonblocking neighbourhood collective that at some ranks may wait for a set-up, and at others not: it is not
  * counted. */
 static bool unsettled(const sk_args *a, const sk_comm *c)
@@ -266,7 +251,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
     if (!sk_args_read(a, c, &call))
         return to_host(a, c, SK_HOST_ARGS);
     if (c->owed && a->form == SK_BLOCKING)
-        agree(c);
+        sk_meet_here(c);
     if (sk_coll_neighbor(a->coll))
         sk_topo_record_sizes(c->topo, &call.call);
     sk_guarded *g = NULL;
@@ -326,7 +311,7 @@ static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *req
                       int *rc)
 {
     if (SK_UNLIKELY(c->owed && a->form == SK_BLOCKING))
-        agree(c);
+        sk_meet_here(c);
     if (!sk_guarded_quiet(x->guarded))
         return compare_again(a, c, x, request, since, rc);
     if (a->form != SK_BLOCKING)

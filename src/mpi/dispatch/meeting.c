@@ -1,6 +1,7 @@
 #include "mpi/dispatch/meeting.h"
 
 #include "mpi/dispatch/call_cache.h"
+#include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/state/topo.h"
 
@@ -117,4 +118,17 @@ bool sk_meet(sk_comm *c)
     if (g)
         sk_call_cache_decided(of, g);
     return true;
+}
+
+__attribute__((noinline)) void sk_meet_here(sk_comm *c)
+{
+    sk_topo *t = c->topo;
+    c->owed = false;
+    if (t && !sk_topo_settled(t)) {
+        sk_setup_wait(t, c);
+        t->settled = t->requested;
+    }
+    sk_guarded *g = c->compared ? sk_guarded_agree(c, c) : NULL;
+    if (g)
+        sk_call_cache_decided(c, g);
 }

@@ -21,4 +21,8 @@ void sk_meeting_made(MPI_Comm comm, MPI_Comm made);
 /* All ranks are in the same blocking call. True: something was agreed, on all ranks. */
 bool sk_meet(sk_comm *c);
 
+/* A blocking call on the communicator itself, in which nonblocking ones are settled. All ranks have made the same calls
+ * before it, so all wait for the same set-ups; what goes wrong in there the next neighbourhood collective says. */
+void sk_meet_here(sk_comm *c);
+
 #endif
