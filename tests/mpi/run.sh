@@ -434,7 +434,7 @@ flavour_tests() { # flavour
     fi
     if wanted guard; then # many changes between Skein and the host; where it spins on shared cores none
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 some
-        run 100 $f 2 -- guard "$seed" 400 global
+        run 100 $f 2 -- guard "$seed" 1800 global # the guard waits for up to 500 calls of a size
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 apart-some
         for n in 3 5; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 200 apart; done
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD=off -- guard "$seed" 60 none
