@@ -199,6 +199,14 @@ static void append(fifo *to, fifo_message *m, uint8_t entry)
     atomic_store_explicit(&to->filled, ++m->done, memory_order_release);
 }
 
+static void export_now(fifo *to, fifo_message *m)
+{
+    to->exported_len = m->left;
+    to->exported = sk_cma_export(m->at);
+    append(to, m, EXPORTED);
+    m->exported = true;
+}
+
 /* Let the receiver read the whole message in place. It is over when the receiver has read it. */
 static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiting *waiting)
 {
@@ -207,10 +215,7 @@ static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiti
         m->busy = m->exported = atomic_load_explicit(&to->emptied, memory_order_acquire) < m->done;
         return !m->busy;
     }
-    to->exported_len = m->left;
-    to->exported = sk_cma_export(m->at);
-    append(to, m, EXPORTED);
-    m->exported = true;
+    export_now(to, m);
     ring_later(x, local_rank, waiting);
     return true;
 }
@@ -284,7 +289,12 @@ static void start(sk_fifos *x, int local_rank, fifo_message *m, char *at, int64_
 
 void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len)
 {
-    start(x, local_rank, &x->peer[local_rank].out, (char *)(uintptr_t)from, len);
+    fifo_message *m = &x->peer[local_rank].out;
+    start(x, local_rank, m, (char *)(uintptr_t)from, len);
+    if (len < x->export_from)
+        return;
+    export_now(fifo_of(x, x->me, local_rank), m); /* it is read while this rank copies */
+    ring(x, local_rank);
 }
 
 void sk_fifos_recv(sk_fifos *x, int local_rank, void *to, int64_t len)

@@ -151,6 +151,22 @@ static void long_messages_are_read_in_place(void **state)
     free(late.out);
 }
 
+/* The sender copies something else meanwhile. */
+static void long_messages_are_read_before_the_sender_waits(void **state)
+{
+    (void)state;
+    char in[2 * SHORT], out[2 * SHORT];
+    team t = team_new(2, SHORT);
+    words_write(in, sizeof in, 0, 0);
+    sk_fifos_enable_cma(t.x[0], SHORT);
+    sk_fifos_send(t.x[0], 1, in, sizeof in);
+    sk_fifos_recv(t.x[1], 0, out, sizeof out);
+    assert_true(sk_fifos_move(t.x[1], &(sk_waiting){0}));
+    assert_memory_equal(in, out, sizeof in);
+    assert_true(sk_fifos_finish(t.x[0], &(sk_waiting){0}));
+    team_free(&t);
+}
+
 /* ---- in threads ---- */
 
 typedef struct local_rank {
@@ -255,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_message_of_another_length_is_told),
         cmocka_unit_test(chunks_may_be_as_short_as_a_cache_line),
         cmocka_unit_test(long_messages_are_read_in_place),
+        cmocka_unit_test(long_messages_are_read_before_the_sender_waits),
         cmocka_unit_test(threads_that_spin_get_their_messages),
         cmocka_unit_test(threads_that_yield_get_their_messages),
         cmocka_unit_test(threads_that_sleep_get_their_messages),
