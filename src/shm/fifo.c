@@ -199,7 +199,8 @@ static void append(fifo *to, fifo_message *m, uint8_t entry)
     atomic_store_explicit(&to->filled, ++m->done, memory_order_release);
 }
 
-static void export_now(fifo *to, fifo_message *m)
+/* Let the receiver read the whole message in place. It is over when the receiver has read it. */
+static void export_message(fifo *to, fifo_message *m)
 {
     to->exported_len = m->left;
     to->exported = sk_cma_export(m->at);
@@ -207,17 +208,10 @@ static void export_now(fifo *to, fifo_message *m)
     m->exported = true;
 }
 
-/* Let the receiver read the whole message in place. It is over when the receiver has read it. */
-static bool export_message(sk_fifos *x, int local_rank, fifo *to, const sk_waiting *waiting)
+static bool was_read(const fifo *to, fifo_message *m)
 {
-    fifo_message *m = &x->peer[local_rank].out;
-    if (m->exported) {
-        m->busy = m->exported = atomic_load_explicit(&to->emptied, memory_order_acquire) < m->done;
-        return !m->busy;
-    }
-    export_now(to, m);
-    ring_later(x, local_rank, waiting);
-    return true;
+    m->busy = m->exported = atomic_load_explicit(&to->emptied, memory_order_acquire) < m->done;
+    return !m->busy;
 }
 
 /* Fill a chunk for this rank; false: not now. */
@@ -228,8 +222,8 @@ static bool fill(sk_fifos *x, int local_rank, const sk_waiting *waiting)
     uint32_t which;
     if (!m->busy)
         return false;
-    if (m->exported || m->left >= x->export_from)
-        return export_message(x, local_rank, to, waiting);
+    if (m->exported)
+        return was_read(to, m);
     if (!next_chunk(x, &which))
         return false;
     fifo_chunk *c = chunk_of(x, x->me, which);
@@ -293,7 +287,8 @@ void sk_fifos_send(sk_fifos *x, int local_rank, const void *from, int64_t len)
     start(x, local_rank, m, (char *)(uintptr_t)from, len);
     if (len < x->export_from)
         return;
-    export_now(fifo_of(x, x->me, local_rank), m); /* it is read while this rank copies */
+    export_message(fifo_of(x, x->me, local_rank),
+                   m); /* at once: it is read while this rank copies */
     ring(x, local_rank);
 }
 

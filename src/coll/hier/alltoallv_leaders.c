@@ -8,7 +8,6 @@
  * order     between two leaders the packet comes before the long block
  *
  * In a packet, blocks are ordered by their source, then by their destination. */
-#include "coll/claim.h"
 #include "coll/phase/riders.h"
 #include "sched/packet.h"
 
@@ -219,9 +218,8 @@ static void run(sk_hier *l, alltoallv_job *x)
     }
     if (l->leader >= 0)
         lead(l, x);
-    else if (
-        any_long(
-            l, x)) { /* in its own rounds: a rank that waits for a cell seldom looks for messages */
+    else if (any_long(l, x)) {
+        /* In its own rounds: a rank that waits for a cell seldom looks for messages. */
         sk_fence(l->s);
         exchange_long(l, x);
         sk_fence(l->s);

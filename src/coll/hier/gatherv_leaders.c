@@ -6,7 +6,6 @@
  * scratch   at leaders the blocks that go through them
  * order     from a leader to the root, its long block comes before the packet. The root receives all long blocks
  *           first, so no rank waits before it sends its own. */
-#include "coll/claim.h"
 #include "coll/phase/riders.h"
 #include "sched/packet.h"
 
@@ -16,16 +15,6 @@ typedef struct gatherv_job {
     int packet;   /* at leaders: the blocks of the nodes of my subtree, by node and local rank */
     int epoch;
 } gatherv_job;
-
-static sk_riders riders_of(const sk_call *c)
-{
-    return sk_riders_of(c, c->machine->max_per_node);
-}
-
-static bool fits(const sk_call *c)
-{
-    return sk_call_whole(c) && sk_hier_fits(c) && riders_of(c).most > 0;
-}
 
 /* My block to my node's leader. */
 static void bring(sk_hier *l, const gatherv_job *x)
@@ -109,7 +98,7 @@ static void receive_all(sk_hier *l, const gatherv_job *x)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    gatherv_job x = {.riders = riders_of(c)};
+    gatherv_job x = {.riders = sk_riders_rooted(c)};
     if (!sk_hier_begin(&l, s, c, 1, true))
         return;
     if (l.in_shm)
@@ -131,14 +120,8 @@ static void build(sk_sched *s, const sk_call *c)
 /* Packets for all blocks, at the root one for each kid, and one for none. */
 static int64_t scratch(const sk_call *c)
 {
-    int64_t all = sk_packet_bytes(c->nranks, c->nranks * riders_of(c).most);
+    int64_t all = sk_packet_bytes(c->nranks, c->nranks * sk_riders_rooted(c).most);
     return sk_scratch_bytes(1, all + (SK_TREE_KIDS + 1) * SK_SCRATCH_STEP);
-}
-
-static void claim(const sk_cost_case *k, sk_cost *c)
-{
-    sk_claim_off_node(k, c, 1, k->nodes - 1, SK_UNCLAIMED);
-    sk_claim_node(k, c, 1, 0);
 }
 
 const sk_algo sk_gatherv_leaders = {
@@ -146,9 +129,9 @@ const sk_algo sk_gatherv_leaders = {
     .coll = SK_GATHERV,
     .about = "short blocks through a leader on each node, with their sizes, long ones direct; "
              "several nodes",
-    .fits = fits,
+    .fits = sk_riders_rooted_fits,
     .scratch = scratch,
     .build = build,
-    .claim = claim,
+    .claim = sk_riders_rooted_claim,
     .rule = {{.when = SK_WHEN_NODES}},
 };

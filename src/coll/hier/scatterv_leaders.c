@@ -5,7 +5,6 @@
  * shm       a cell of the leader's slot for each local rank
  * scratch   at leaders the blocks that go through them
  * order     from the root to a leader, the packet comes before its long block */
-#include "coll/claim.h"
 #include "coll/phase/riders.h"
 #include "sched/packet.h"
 
@@ -15,16 +14,6 @@ typedef struct scatterv_job {
     int packet;   /* at leaders: the blocks of the nodes of my subtree, by node and local rank */
     int epoch;
 } scatterv_job;
-
-static sk_riders riders_of(const sk_call *c)
-{
-    return sk_riders_of(c, c->machine->max_per_node);
-}
-
-static bool fits(const sk_call *c)
-{
-    return sk_call_whole(c) && sk_hier_fits(c) && riders_of(c).most > 0;
-}
 
 static void send_kids(sk_hier *l, const scatterv_job *x)
 {
@@ -92,7 +81,7 @@ static void receive(sk_hier *l, const scatterv_job *x)
 static void build(sk_sched *s, const sk_call *c)
 {
     sk_hier l;
-    scatterv_job x = {.riders = riders_of(c)};
+    scatterv_job x = {.riders = sk_riders_rooted(c)};
     if (!sk_hier_begin(&l, s, c, 1, true))
         return;
     if (l.in_shm)
@@ -114,13 +103,7 @@ static void build(sk_sched *s, const sk_call *c)
 /* A packet for all blocks. */
 static int64_t scratch(const sk_call *c)
 {
-    return sk_scratch_bytes(1, sk_packet_bytes(c->nranks, c->nranks * riders_of(c).most));
-}
-
-static void claim(const sk_cost_case *k, sk_cost *c)
-{
-    sk_claim_off_node(k, c, 1, k->nodes - 1, SK_UNCLAIMED);
-    sk_claim_node(k, c, 1, 0);
+    return sk_scratch_bytes(1, sk_packet_bytes(c->nranks, c->nranks * sk_riders_rooted(c).most));
 }
 
 const sk_algo sk_scatterv_leaders = {
@@ -128,9 +111,9 @@ const sk_algo sk_scatterv_leaders = {
     .coll = SK_SCATTERV,
     .about = "short blocks through a leader on each node, with their sizes, long ones direct; "
              "several nodes",
-    .fits = fits,
+    .fits = sk_riders_rooted_fits,
     .scratch = scratch,
     .build = build,
-    .claim = claim,
+    .claim = sk_riders_rooted_claim,
     .rule = {{.when = SK_WHEN_NODES}},
 };

@@ -49,6 +49,22 @@ void sk_riders_fill(sk_sched *s, const sk_riders *x, sk_span block, int epoch, i
         sk_get_sized(s, none, 0, sk_riders_common(x, epoch, cell, x->most));
 }
 
+sk_riders sk_riders_rooted(const sk_call *c)
+{
+    return sk_riders_of(c, c->machine->max_per_node);
+}
+
+bool sk_riders_rooted_fits(const sk_call *c)
+{
+    return sk_call_whole(c) && sk_hier_fits(c) && sk_riders_rooted(c).most > 0;
+}
+
+void sk_riders_rooted_claim(const sk_cost_case *k, sk_cost *c)
+{
+    sk_claim_off_node(k, c, 1, k->nodes - 1, SK_UNCLAIMED);
+    sk_claim_node(k, c, 1, 0);
+}
+
 static sk_tree flat_tree(const sk_team *t)
 {
     sk_tree tree = {.up = {.rank = -1, .lo = t->me, .hi = t->me + 1}};

@@ -5,6 +5,7 @@
 #ifndef SK_PHASE_RIDERS_H
 #define SK_PHASE_RIDERS_H
 
+#include "coll/claim.h"
 #include "coll/phase/hier.h"
 
 typedef struct sk_riders {
@@ -40,6 +41,9 @@ void sk_riders_fill(sk_sched *s, const sk_riders *x, sk_span block, int epoch, i
  * Packets go along a tree of leaders, of which the root is the first; straight to and from the root, if that is best for
  * blocks of any size. Keys number the ranks node by node, from the root's
  * node on, so that a member's subtree has the keys from its first one to that of the next member. */
+sk_riders sk_riders_rooted(const sk_call *c); /* a cell for each local rank */
+bool sk_riders_rooted_fits(const sk_call *c);
+void sk_riders_rooted_claim(const sk_cost_case *k, sk_cost *c);
 sk_tree sk_riders_tree(const sk_hier *l);
 int sk_riders_first_key(const sk_hier *l, int member);
 int sk_riders_rank(const sk_hier *l, int key);

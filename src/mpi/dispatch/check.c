@@ -146,14 +146,14 @@ static int run_on_host(const sk_args *a)
  * rules they agree on the operation, and on the type of a reduction with a predefined one.
  *
  * The v and w forms are left out: Open MPI 4.1 chooses the algorithm of MPI_Allgatherv by what a rank
- * knows alone, and waits for ever where ranks choose differently; MPICH 4.0 errs in some of them. So is
- * a reduction to another root than 0: above 2 KB MPICH 4.0 reads from MPI_IN_PLACE there, and only the
- * root knows that it was passed. */
+ * knows alone, and waits for ever where ranks choose differently; MPICH 4.0 errs in some of them. On
+ * MPICH so is a reduction to another root than 0 (flavour.h): only the root knows whether it is in place. */
 static bool host_comparable(const sk_args *a, const sk_comm *c)
 {
     if (sk_coll_neighbor(a->coll) || c->nranks == 1 || a->coll == SK_SCATTERV ||
         a->coll == SK_GATHERV || a->coll == SK_ALLGATHERV || a->coll == SK_ALLTOALLV ||
-        a->coll == SK_ALLTOALLW || (a->coll == SK_REDUCE && a->root > 0) ||
+        a->coll == SK_ALLTOALLW ||
+        (a->coll == SK_REDUCE && a->root > 0 && !SK_HOST_REDUCES_IN_PLACE) ||
         (a->wide && !sk_host.large))
         return false;
     return !sk_args_may_round(a);

@@ -20,17 +20,12 @@ void sk_meeting_made(MPI_Comm comm, MPI_Comm made)
         sk_guarded_nap(g, c);
 }
 
-static int world_rank(const sk_comm *c, int rank)
-{
-    return c->peers ? c->peers[rank] : rank;
-}
-
 static bool same_ranks(const sk_comm *a, const sk_comm *b)
 {
     if (a->nranks != b->nranks)
         return false;
     for (int i = 0; a->peers != b->peers && i < a->nranks; i++)
-        if (world_rank(a, i) != world_rank(b, i))
+        if (sk_comm_peer(a, i) != sk_comm_peer(b, i))
             return false;
     return true;
 }
