@@ -74,6 +74,8 @@ typedef struct sk_algo {
 
     /* Each block goes from where it is to where it belongs in one message: every MPI has such an algorithm. */
     bool straight;
+    /* The same for blocks longer than that; NULL: for none. It reads what is equal on all ranks. */
+    int64_t (*straight_above)(const sk_call *c);
 
     /* What it costs, for the tests: see claim.h. Not for neighbourhood collectives. */
     void (*claim)(const struct sk_cost_case *k, struct sk_cost *c);

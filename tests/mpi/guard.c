@@ -4,6 +4,8 @@
  *                                                      of each but neighbourhoods; with a tuning file it may serve all
  *   guard SEED CALLS apart | apart-some    the blocking calls beside nonblocking ones are on the communicator that theirs
  *                           was made of: some ranks start theirs before it, others after it
+ *   guard SEED CALLS sizes | sizes-some    on several nodes: alltoallv and scatterv of short blocks, then of long ones,
+ *                           some of which the host serves, then of short ones
  *   guard SEED CALLS two    only a bcast and a neighbourhood collective, of one size each */
 #include "testlib.h"
 
@@ -97,6 +99,38 @@ static void gatherv(data *d)
     MPI_Gatherv(d->in, d->n, MPI_INT, d->out, d->counts, d->displs, MPI_INT, d->root, d->comm);
     if (d->me == d->root)
         gathered(d, "gatherv");
+}
+
+/* Of the block from rank r to rank q; not all ranks see calls of one size. */
+static int uneven(const data *d, int r, int q)
+{
+    return (r + 2 * q + d->k) % 3 == 0 ? 1 : d->n;
+}
+
+static void alltoallv(data *d)
+{
+    int *from = must_alloc(sizeof(int) * (size_t)d->p);
+    fill(d, true);
+    for (int q = 0; q < d->p; q++) {
+        d->counts[q] = uneven(d, d->me, q);
+        from[q] = uneven(d, q, d->me);
+    }
+    MPI_Alltoallv(d->in, d->counts, d->displs, MPI_INT, d->out, from, d->displs, MPI_INT, d->comm);
+    for (int r = 0; r < d->p; r++)
+        for (int i = 0; i < d->n; i++)
+            expect(d, "alltoallv", r * d->n + i, i < from[r] ? value(d, r, d->me, i) : -1);
+    free(from);
+}
+
+static void scatterv(data *d)
+{
+    fill(d, true);
+    for (int q = 0; q < d->p; q++)
+        d->counts[q] = uneven(d, d->root, q);
+    int mine = uneven(d, d->root, d->me);
+    MPI_Scatterv(d->in, d->counts, d->displs, MPI_INT, d->out, mine, MPI_INT, d->root, d->comm);
+    for (int i = 0; i < d->n; i++)
+        expect(d, "scatterv", i, i < mine ? value(d, d->root, d->me, i) : -1);
 }
 
 static void allgather(data *d)
@@ -336,6 +370,8 @@ static void (*const tests[])(data *) = {bcast,
                                         allreduce,
                                         scan,
                                         gatherv,
+                                        alltoallv,
+                                        scatterv,
                                         allgather,
                                         alltoall,
                                         scatter,
@@ -356,7 +392,8 @@ static void use(data *d, int which, unsigned *seed)
 {
     if (rand_r(seed) % 16 == 0)
         usleep((unsigned)rand_r(seed) % 200);
-    d->n = sizes[d->k % NSIZES];
+    bool own = tests[which] == gatherv || tests[which] == alltoallv || tests[which] == scatterv;
+    d->n = sizes[(own && d->k / 100 % 2 ? d->k / 25 : d->k) % NSIZES]; /* also many of a size */
     for (int r = 0; r < d->p; r++) {
         d->counts[r] = d->n;
         d->displs[r] = r * d->n;
@@ -364,6 +401,30 @@ static void use(data *d, int which, unsigned *seed)
     d->root = d->k / 5 % d->p;
     test_watch(60, "call %d of test %d", d->k, which);
     tests[which](d);
+}
+
+/* Blocks so long that none of them goes through leaders. Short ones before must not make them Skein's: the host serves
+ * the first ones, and later ones if it is faster. */
+static void sizes_that_change(data *d, int calls, bool some, unsigned *seed)
+{
+    enum { LONG = 20000, PHASES = 5 };
+    static void (*const test[])(data *) = {alltoallv, scatterv};
+    for (int t = 0; t < 2; t++)
+        for (int phase = 0; phase < PHASES; phase++) {
+            long long before = 0, after = 0;
+            some = some && test_counter("host", &before);
+            d->n = phase % 2 ? LONG : 1;
+            for (int r = 0; r < d->p; r++)
+                d->displs[r] = r * d->n;
+            for (d->k = 0; d->k < calls; d->k++) {
+                if (rand_r(seed) % 16 == 0)
+                    usleep((unsigned)rand_r(seed) % 200);
+                test_watch(60, "call %d of phase %d of test %d", d->k, phase, t);
+                test[t](d);
+            }
+            CHECK(!some || phase != 1 || (test_counter("host", &after) && after > before),
+                  "the host has served no long blocks in phase %d of test %d", phase, t);
+        }
 }
 
 /* Calls that the host has served; 0 where nobody counts. */
@@ -379,7 +440,8 @@ int main(int argc, char **argv)
     unsigned seed = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
     int calls = argc > 2 ? atoi(argv[2]) : 300, p = test_size();
     const char *want = argc > 3 ? argv[3] : "";
-    size_t most = sizeof(int) * (size_t)p * MOST;
+    bool changing = strncmp(want, "sizes", 5) == 0;
+    size_t most = sizeof(int) * (size_t)p * (changing ? 20000 : MOST);
     data d[2];
     for (int i = 0; i < 2; i++) {
         d[i] = (data){.me = test_rank(), .p = p, .in = must_alloc(most), .out = must_alloc(most)};
@@ -390,7 +452,11 @@ int main(int argc, char **argv)
         d[i].apart = strncmp(want, "apart", 5) == 0 ? &seed : NULL;
     }
     seed += (unsigned)test_rank() * 7919; /* other delays at each rank */
-    bool two = strcmp(want, "two") == 0;
+    bool two = strcmp(want, "two") == 0 || changing;
+    if (changing) {
+        sizes_that_change(&d[0], calls, strcmp(want, "sizes-some") == 0, &seed);
+        calls = 0;
+    }
     for (d[0].k = 0; two && d[0].k < calls; d[0].k++) {
         d[0].n = MOST;
         bcast(&d[0]);

@@ -437,6 +437,7 @@ flavour_tests() { # flavour
         run 100 $f 2 -- guard "$seed" 1800 global # the guard waits for up to 500 calls of a size
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 apart-some
         for n in 3 5; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 200 apart; done
+        for n in 4 5; do run 100 $f $n SKEIN_FIND=0 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 70 sizes$([ $f = openmpi ] && echo -some); done
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD=off -- guard "$seed" 60 none
         for n in 3 4 7; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=2 -- guard "$seed" 300; done
         run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300
@@ -543,6 +544,7 @@ flavour_tests() { # flavour
             skip "$f progress" "windows of Open MPI crash where hosts share a hostname, also without Skein"
         fi
         run 250 $f $n SKEIN_FIND=0 -- threads "$seed" $((4 * ${much:-1}))
+        run 100 $f $n SKEIN_FIND=0 -- guard "$seed" 70 sizes
         killed $f $n SKEIN_FIND=0
         if [ -n "$much" ]; then
             run 200 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 300

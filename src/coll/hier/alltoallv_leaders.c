@@ -245,6 +245,11 @@ static int64_t scratch(const sk_call *c)
     return sk_scratch_bytes(2 * m + 1, sk_scratch_bytes(1, q * q * sk_packet_bytes(1, ride)));
 }
 
+static int64_t longest_rider(const sk_call *c)
+{
+    return riders_of(c).most;
+}
+
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
     sk_claim_off_node(k, c, k->leaders, k->nodes * (k->nodes - 1), SK_UNCLAIMED);
@@ -256,7 +261,7 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         .name = "leaders", .coll = (COLL),                                                         \
         .about = "short blocks in one message per pair of nodes, with their sizes; several nodes", \
         .fits = fits, .scratch = scratch, .build = build, .claim = claim,                          \
-        .rule = {{.when = SK_WHEN_NODES}},                                                         \
+        .straight_above = longest_rider, .rule = {{.when = SK_WHEN_NODES}},                        \
     }
 
 const sk_algo sk_alltoallv_leaders = LEADERS(SK_ALLTOALLV);

@@ -133,5 +133,6 @@ const sk_algo sk_gatherv_leaders = {
     .scratch = scratch,
     .build = build,
     .claim = sk_riders_rooted_claim,
+    .straight_above = sk_riders_rooted_longest,
     .rule = {{.when = SK_WHEN_NODES}},
 };

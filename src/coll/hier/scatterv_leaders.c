@@ -115,5 +115,6 @@ const sk_algo sk_scatterv_leaders = {
     .scratch = scratch,
     .build = build,
     .claim = sk_riders_rooted_claim,
+    .straight_above = sk_riders_rooted_longest,
     .rule = {{.when = SK_WHEN_NODES}},
 };

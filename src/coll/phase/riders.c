@@ -54,6 +54,11 @@ sk_riders sk_riders_rooted(const sk_call *c)
     return sk_riders_of(c, c->machine->max_per_node);
 }
 
+int64_t sk_riders_rooted_longest(const sk_call *c)
+{
+    return sk_riders_rooted(c).most;
+}
+
 bool sk_riders_rooted_fits(const sk_call *c)
 {
     return sk_call_whole(c) && sk_hier_fits(c) && sk_riders_rooted(c).most > 0;

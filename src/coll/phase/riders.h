@@ -43,6 +43,7 @@ void sk_riders_fill(sk_sched *s, const sk_riders *x, sk_span block, int epoch, i
  * node on, so that a member's subtree has the keys from its first one to that of the next member. */
 sk_riders sk_riders_rooted(const sk_call *c); /* a cell for each local rank */
 bool sk_riders_rooted_fits(const sk_call *c);
+int64_t sk_riders_rooted_longest(const sk_call *c);
 void sk_riders_rooted_claim(const sk_cost_case *k, sk_cost *c);
 sk_tree sk_riders_tree(const sk_hier *l);
 int sk_riders_first_key(const sk_hier *l, int member);

@@ -258,7 +258,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
     sk_guard_verdict v = {.side = SK_GUARD_SKEIN};
     sk_status st = sk_coll_neighbor(a->coll) ? sk_comm_plan(c, &call.call, &plan) : SK_OK;
     if (!plan || !plan->plain || a->form != SK_BLOCKING) {
-        g = sk_guarded_find(c, a, &call.call);
+        g = sk_guarded_find(c, a, &call.call, asked != NULL);
         if (asked)
             v = *asked;
         else if (!unsettled(a, c))
@@ -312,6 +312,8 @@ static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *req
 {
     if (SK_UNLIKELY(c->owed && a->form == SK_BLOCKING))
         sk_meet_here(c);
+    if (SK_UNLIKELY(!sk_guarded_stays(x->guarded, x->plan->size)))
+        return plan_and_run(a, c, request, NULL, since, rc);
     if (!sk_guarded_quiet(x->guarded))
         return compare_again(a, c, x, request, since, rc);
     if (a->form != SK_BLOCKING)

@@ -1,6 +1,7 @@
 #include "mpi/dispatch/guarded.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/watch.h"
@@ -13,24 +14,16 @@ static bool bits_may_change(const sk_args *a)
     return sk_coll_reduces(a->coll) && (sk_proc.reproducible || sk_args_may_round(a));
 }
 
-/* Sizes within a factor of two; where not all ranks know the sizes, all of them. */
-static int size_class_of(const sk_call *call)
+/* Does a rank know only its own blocks? */
+static bool sizes_are_private(sk_coll coll)
 {
-    switch (call->coll) {
-    case SK_BARRIER:
-    case SK_SCATTERV:
-    case SK_GATHERV:
-    case SK_ALLTOALLV:
-    case SK_ALLTOALLW:
-        return 0;
-    default: {
-        int64_t bytes = sk_call_bytes(call);
-        int class = 0;
-        while (bytes >> class)
-            class ++;
-        return class;
-    }
-    }
+    return coll == SK_SCATTERV || coll == SK_GATHERV || coll == SK_ALLTOALLV ||
+           coll == SK_ALLTOALLW;
+}
+
+static bool several_nodes(const sk_call *call)
+{
+    return call->machine && call->machine->nnodes > 1;
 }
 
 /* Where collectives do not progress inside the host, one on another communicator may be active that a rank
@@ -67,8 +60,7 @@ static void free_cells(sk_guarded *first)
 /* The other algorithm is a message for each block, which the host starts: it is the host that is compared. */
 static bool host_would_start(const sk_args *a, const sk_call *call, const sk_algo *other)
 {
-    return a->form == SK_NONBLOCKING && other->straight && call->machine &&
-           call->machine->nnodes > 1;
+    return a->form == SK_NONBLOCKING && other->straight && several_nodes(call);
 }
 
 /* Who may serve such calls? 0: nobody is compared. Algorithms of one node combine in the same order, so they may
@@ -123,6 +115,21 @@ bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
            host_may_be_first(a->coll) && !host_errs(a);
 }
 
+/* Blocking calls between nodes that are a message for each block: Skein can hardly be faster, and to find out that it is
+ * slower takes many long calls. `class`: of their sizes, as all ranks know it. */
+static bool host_is_first(const sk_args *a, const sk_call *call, int class)
+{
+    sk_choice choice;
+    if (a->form != SK_BLOCKING || !several_nodes(call) || sk_coll_neighbor(a->coll) ||
+        call->in_place || !host_may_be_first(a->coll))
+        return false;
+    sk_select_choose(sk_proc.select, call, &choice);
+    const sk_algo *algo = choice.algo;
+    int64_t least = class > 0 ? INT64_C(1) << (class - 1) : 0;
+    return algo && (algo->straight ||
+                    (algo->straight_above && class > 0 && least > algo->straight_above(call)));
+}
+
 void sk_guarded_nap(sk_guarded *g, const sk_comm *c)
 {
     int64_t quiet = g->guard.quiet;
@@ -172,7 +179,79 @@ enum {
     MEET = 10
 }; /* times as many calls before the ranks meet for other communicators the first time */
 
-sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
+static int64_t shorter(int64_t so_far, int64_t ns)
+{
+    return so_far && so_far < ns ? so_far : ns;
+}
+
+/* The largest of each value over all ranks. What that takes is known next time. The shortest counts: in longer ones a rank
+ * was late. */
+static void agree_on(sk_comm *c, int64_t *values, int n)
+{
+    int64_t since = sk_watch_now();
+    if (!sk_comm_largest(c, values, n))
+        sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
+    c->meeting_ns = shorter(c->meeting_ns, sk_watch_now() - since);
+}
+
+/* ---- sizes that not all ranks know ---- */
+
+static sk_size_class *sizes_of(sk_comm *c, sk_coll coll)
+{
+    if (!c->sizes)
+        c->sizes = calloc(SK_NCOLLS, sizeof *c->sizes);
+    if (!c->sizes)
+        sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others count */
+    return &c->sizes[coll];
+}
+
+/* Calls of other sizes were in between: what was timed compares nothing. */
+static void abandon(const sk_comm *c, const sk_size_class *s)
+{
+    for (sk_guarded *g = c->guarded; g; g = g->next)
+        if (g->sizes == s && g->guard.phase != SK_GUARD_DECIDED)
+            sk_guard_abandon(&g->guard);
+}
+
+/* Count a call, before which the ranks may agree. Returns what the others took to come to that; 0: they did not. */
+static int64_t count_sizes(sk_comm *c, sk_size_class *s, const sk_call *call)
+{
+    enum { MEETING = SK_SIZE_CLASS_VALUES, VALUES };
+    int64_t size = sk_call_size(call), values[VALUES] = {[MEETING] = c->meeting_ns};
+    if (sk_size_class_count(s, size))
+        return 0;
+    sk_size_class_ask(s, size, values);
+    agree_on(c, values, VALUES);
+    if (!sk_size_class_agree(s, size, values))
+        abandon(c, s);
+    return values[MEETING] + 1;
+}
+
+/* The next time, by what the calls of their cell take. */
+static void limit_sizes(const sk_guarded *g, int64_t meeting)
+{
+    sk_guard_times t = sk_guard_last_times(&g->guard);
+    bool host = g->guard.best == SK_GUARD_HOST;
+    sk_size_class_limit(g->sizes, meeting, host ? t.host : t.skein,
+                        host || !t.host ? 0 : t.host - t.skein);
+}
+
+/* ---- cells ---- */
+
+static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *call, sk_guarded like,
+                                bool host, int64_t ns)
+{
+    for (sk_guarded *g = c->guarded; g; g = g->next)
+        if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
+            g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
+            return g;
+    int64_t soon = first_calls(call), first = like.fixed ? INT64_MAX : soon;
+    like.nap = soon > 0 ? MEET * soon : MEET;
+    host = host || host_is_first(a, call, like.size_class);
+    return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
+}
+
+sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted)
 {
     bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
     int64_t ns = 0;
@@ -185,39 +264,48 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call)
     bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);
     if (!compared && !host)
         return NULL;
-    bool tuned = host;
+    bool tuned = host, private = sizes_are_private(a->coll);
+    sk_size_class *sizes = private && compared && a->form == SK_BLOCKING && several_nodes(call)
+                               ? sizes_of(c, a->coll)
+                               : NULL;
+    int64_t met = sizes && !counted ? count_sizes(c, sizes, call) : 0;
     host = host || sk_guarded_host_is_safe(c, a);
     sk_guarded like = {.form = a->form,
                        .coll = a->coll,
-                       .size_class = size_class_of(call),
+                       .sizes = sizes,
+                       .size_class = sizes     ? sizes->agreed
+                                     : private ? 0
+                                               : sk_size_class_of(sk_call_bytes(call)),
                        .version = neighbor ? c->topo->neighborhood.version : 0,
                        .rounds = bits_may_change(a),
                        .tuned = tuned};
     like.fixed = host && (!compared || like.rounds);
-    for (sk_guarded *g = c->guarded; g; g = g->next)
-        if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
-            g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
-            return g;
-    int64_t soon = first_calls(call), first = like.fixed ? INT64_MAX : soon;
-    like.nap = soon > 0 ? MEET * soon : MEET;
-    return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
+    sk_guarded *g = find_or_make(c, a, call, like, host, ns);
+    if (met)
+        limit_sizes(g, met);
+    return g;
 }
 
-static int64_t shorter(int64_t so_far, int64_t ns)
-{
-    return so_far && so_far < ns ? so_far : ns;
-}
+/* Where a comparison goes on. */
+typedef struct meeting {
+    sk_comm *c;
+    sk_size_class *sizes; /* NULL: all ranks know them, or they are mixed */
+    bool alike;           /* in all calls since the ranks agreed on their class */
+} meeting;
 
-/* What it takes is known next time. The shortest counts: in longer ones a rank was late. */
 static void largest(void *of, int64_t values[SK_GUARD_VALUES])
 {
-    sk_comm *c = of;
-    int64_t before = sk_watch_now(), since = sk_watch_now();
-    values[SK_GUARD_MEETING] = c->meeting_ns;
-    values[SK_GUARD_CLOCK] = c->clock_ns = shorter(c->clock_ns, since - before);
-    if (!sk_comm_largest(c, values, SK_GUARD_VALUES))
-        sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
-    c->meeting_ns = shorter(c->meeting_ns, sk_watch_now() - since);
+    enum { SPREAD = SK_GUARD_VALUES, VALUES };
+    meeting *m = of;
+    sk_comm *c = m->c;
+    int64_t before = sk_watch_now(), since = sk_watch_now(), all[VALUES] = {0};
+    memcpy(all, values, SK_GUARD_VALUES * sizeof *values);
+    all[SK_GUARD_MEETING] = c->meeting_ns;
+    all[SK_GUARD_CLOCK] = c->clock_ns = shorter(c->clock_ns, since - before);
+    all[SPREAD] = m->sizes ? sk_size_class_spread(m->sizes) : 0;
+    agree_on(c, all, VALUES);
+    memcpy(values, all, SK_GUARD_VALUES * sizeof *values);
+    m->alike = m->alike && sk_size_class_alike(all[SPREAD]);
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
@@ -273,7 +361,12 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
     g->bytes = bytes;
     if (g->form != SK_BLOCKING)
         return ask_apart(g, c);
-    sk_guard_verdict v = sk_guard_ask(&g->guard, largest, c);
+    meeting m = {c, g->size_class == SK_SIZE_CLASS_MIXED ? NULL : g->sizes, true};
+    sk_guard_verdict v = sk_guard_ask(&g->guard, largest, &m);
+    if (!m.alike) {
+        sk_guard_abandon(&g->guard);
+        v = (sk_guard_verdict){.side = g->guard.best};
+    }
     if (v.decided) {
         report_comparison(g, c);
         sk_learn_comparison(&g->guard, c, a);
@@ -285,7 +378,8 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
 sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
 {
     sk_guarded *g = c->compared;
-    if (!sk_guard_agree(&g->guard, largest, on))
+    meeting m = {on, NULL, true};
+    if (!sk_guard_agree(&g->guard, largest, &m))
         return NULL;
     report_comparison(g, c);
     c->compared = NULL;

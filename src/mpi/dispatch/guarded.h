@@ -11,6 +11,7 @@
 
 #include "mpi/dispatch/args.h"
 #include "select/guard.h"
+#include "select/size_class.h"
 
 typedef struct sk_guarded {
     sk_guard guard;
@@ -23,6 +24,8 @@ typedef struct sk_guarded {
     sk_form form;
     sk_coll coll;
     int size_class;
+    sk_size_class *
+        sizes; /* of calls whose sizes not all ranks know, on several nodes: `size_class` is agreed; else NULL */
     int64_t version;         /* of the neighbourhood */
     bool rounds;             /* reductions that may: others may go to the host */
     bool tuned;              /* the tuning file had the host serve first */
@@ -35,8 +38,9 @@ typedef struct sk_guarded {
 /* The cell of a call; NULL: it is not compared, and Skein serves it. The same answer on all ranks. Not for
  * blocking neighbourhood collectives that are a message per edge, for which the host is as good. Neighbourhood
  * collectives that a rank keeps until a set-up is over must not be counted, so nonblocking ones are counted only where all
- * ranks know that there is none (sk_topo_settled). */
-sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call);
+ * ranks know that there is none (sk_topo_settled). Calls whose sizes not all ranks know are counted here, unless they
+ * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
+sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
 
 /* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's
  * leaders are faster if all ranks have cores of their own, which a rank does not know of other hosts. So the host
@@ -66,6 +70,13 @@ sk_guard_verdict sk_guarded_wake(sk_guarded *g, const sk_comm *c, bool good);
 /* A timed call begins and is over. */
 void sk_guarded_begin(sk_guarded *g);
 void sk_guarded_over(sk_guarded *g);
+
+/* Such a call, of this size here: is it still one of the cell? Then it is counted. */
+static inline bool sk_guarded_stays(const sk_guarded *g, int64_t size)
+{
+    return !g || !g->sizes ||
+           (g->size_class == g->sizes->agreed && sk_size_class_count(g->sizes, size));
+}
 
 /* sk_guard_quiet; without a cell always true. */
 static inline bool sk_guarded_quiet(sk_guarded *g)

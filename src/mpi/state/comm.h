@@ -81,6 +81,8 @@ typedef struct sk_comm {
     void (*cache_free)(struct sk_call_cache *);
     struct sk_guarded *guarded; /* see guarded.h */
     void (*guarded_free)(struct sk_guarded *);
+    struct sk_size_class
+        *sizes;         /* by collective, of blocking calls: see guarded.h; NULL: none yet */
     int64_t meeting_ns; /* what it takes the ranks to agree, as far as this one knows; 0: not yet */
     int64_t clock_ns;   /* the same of reading the clock */
     struct sk_guarded *compared; /* the nonblocking calls that are compared now, or NULL */
