@@ -32,6 +32,26 @@ sk_coll sk_coll_find(const char *name)
     return (sk_coll)i;
 }
 
+const char *sk_form_name(sk_coll coll, sk_form form)
+{
+    static const char *const of[][SK_NFORMS] = {
+#define COLL(ID, name, bytes) {#name, "i" #name, #name "_init"},
+#include "coll/colls.def"
+#undef COLL
+    };
+    return (unsigned)coll < SK_NCOLLS ? of[coll][form] : "unknown";
+}
+
+sk_coll sk_form_find(const char *name, sk_form *form)
+{
+    for (int i = 0; i < SK_NCOLLS * SK_NFORMS; i++) {
+        *form = (sk_form)(i % SK_NFORMS);
+        if (strcmp(sk_form_name((sk_coll)(i / SK_NFORMS), *form), name) == 0)
+            return (sk_coll)(i / SK_NFORMS);
+    }
+    return SK_NCOLLS;
+}
+
 sk_call sk_call_renamed(const sk_call *c, const sk_rename *r)
 {
     sk_call named = *c;

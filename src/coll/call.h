@@ -14,9 +14,15 @@ typedef enum sk_coll {
     SK_NCOLLS
 } sk_coll;
 
+typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT, SK_NFORMS } sk_form;
+
 const char *sk_coll_name(sk_coll coll);
 const char *sk_coll_bytes_mean(sk_coll coll); /* what sk_call_bytes counts */
 sk_coll sk_coll_find(const char *name);       /* SK_NCOLLS when there is none */
+
+/* A call by the name of its function, and back: bcast, ibcast, bcast_init. */
+const char *sk_form_name(sk_coll coll, sk_form form);
+sk_coll sk_form_find(const char *name, sk_form *form); /* SK_NCOLLS when there is none */
 
 /* One user buffer of a call: blocks, one for each rank or neighbour, or one vector. */
 typedef struct sk_side {
@@ -49,6 +55,7 @@ typedef struct sk_neighborhood_base {
  * A side that is not significant at this rank has count 0 and type byte. */
 typedef struct sk_call {
     sk_coll coll;
+    sk_form form;
     int nranks, rank;
     int root;      /* 0 where there is none */
     bool in_place; /* MPI_IN_PLACE given at this rank */

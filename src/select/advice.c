@@ -31,7 +31,7 @@ typedef struct corner {
 } corner;
 
 typedef struct advising {
-    const sk_tuned *v; /* of the collective */
+    const sk_tuned *v; /* of the collective and form */
     int n;
     const sk_tuned *call;
     corner corner[4];
@@ -174,23 +174,35 @@ static void keep_nearest(advising *x)
     x->ncorners = 1;
 }
 
+static bool find_rows(advising *x, const sk_tuned *v, int n, sk_form form)
+{
+    int first = 0;
+    while (first < n && (v[first].coll != x->call->coll || v[first].form != form))
+        first++;
+    x->v = v + first;
+    x->n = 0;
+    while (first + x->n < n && x->v[x->n].coll == x->call->coll && x->v[x->n].form == form)
+        x->n++;
+    x->ncorners = 0;
+    return x->n > 0 && find_corners(x);
+}
+
 bool sk_tuning_advise(sk_tuning *t, int machine, const sk_tuned *call, sk_tuning_able *able,
                       const void *ctx, sk_advice *out)
 {
     advising x = {.call = call};
-    int all, first = 0;
-    const sk_tuned *v = sk_tuning_times(t, machine, &all);
-    while (first < all && v[first].coll != call->coll)
-        first++;
-    while (first + x.n < all && v[first + x.n].coll == call->coll)
-        x.n++;
-    if (x.n == 0)
+    int n;
+    const sk_tuned *v = sk_tuning_times(t, machine, &n);
+    if (call->ranks < 2 || call->nodes < 1)
         return false;
-    x.v = v + first;
-    if (call->ranks < 2 || call->nodes < 1 || !find_corners(&x))
+    bool own = find_rows(&x, v, n, call->form);
+    if (!own && (call->form == SK_BLOCKING || !find_rows(&x, v, n, SK_BLOCKING)))
         return false;
-    if (choose(&x, able, ctx, out))
-        return true;
-    keep_nearest(&x);
-    return choose(&x, able, ctx, out);
+    bool found = choose(&x, able, ctx, out);
+    if (!found) {
+        keep_nearest(&x);
+        found = choose(&x, able, ctx, out);
+    }
+    out->host = out->host && own;
+    return found;
 }

@@ -129,8 +129,9 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     }
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 17 | (int64_t)c->rounds << 16 | (int64_t)c->other << 15 |
-           (int64_t)c->coll << 5 | (c->machine != NULL) << 4 | c->direct << 3 | c->builtin << 2 |
-           c->in_place << 1 | c->ordered;
+           (int64_t)(c->neighborhood ? 0 : c->form) << 12 | (int64_t)c->coll << 5 |
+           (c->machine != NULL) << 4 | c->direct << 3 | c->builtin << 2 | c->in_place << 1 |
+           c->ordered;
     *k++ = c->slot_bytes;
     *k++ = c->leaders;
     if (c->neighborhood)

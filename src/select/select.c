@@ -333,6 +333,7 @@ bool sk_select_tuned_call(const sk_call *c, sk_tuned *out)
     if (c->sub || !m || !sk_coll_sized(c->coll) || (n && (n->some_idle || n->most < 1)))
         return false;
     *out = (sk_tuned){.coll = c->coll,
+                      .form = n ? SK_BLOCKING : c->form, /* neighbourhoods have one plan */
                       .ranks = c->nranks,
                       .nodes = m->nnodes,
                       .neighbours = n ? n->most : 0,

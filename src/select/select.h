@@ -45,7 +45,7 @@ const sk_chooser *sk_select_chooser(const sk_select *s);
 
 typedef struct sk_choice {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
-    bool host;           /* it serves the call if it is a blocking one, because it is faster; */
+    bool host;           /* it serves the call, because it is faster; */
     double us;           /* the algorithm takes so long */
     char why[160];
 } sk_choice;

@@ -127,6 +127,7 @@ static int compare(const void *pa, const void *pb)
 {
     const sk_tuned *a = pa, *b = pb;
     int d = order_of(a->coll, b->coll);
+    d = d ? d : order_of(a->form, b->form);
     d = d ? d : order_of(a->nodes, b->nodes);
     d = d ? d : order_of(a->ranks, b->ranks);
     d = d ? d : order_of(a->neighbours, b->neighbours);
@@ -207,14 +208,12 @@ static sk_status read_int(const tuning_line *l, int i, const char *what, int64_t
 static sk_status read_names(const tuning_line *l, sk_tuned *e)
 {
     char hint[160];
-    const char *words[64] = {NULL};
+    const char *words[SK_NCOLLS * SK_NFORMS + 1] = {NULL};
     size_t n = 0;
-    e->coll = sk_coll_find(l->word[0]);
+    e->coll = sk_form_find(l->word[0], &e->form);
     if (e->coll == SK_NCOLLS) {
-        while (n < SK_NCOLLS) {
-            words[n] = sk_coll_name((sk_coll)n);
-            n++;
-        }
+        for (; n < SK_NCOLLS * SK_NFORMS; n++)
+            words[n] = sk_form_name((sk_coll)(n / SK_NFORMS), (sk_form)(n % SK_NFORMS));
         const char *near = sk_near(l->word[0], words);
         return wrong(l, "no collective %.40s%s%s%s; %s", l->word[0], near ? ", did you mean " : "",
                      near ? near : "", near ? "?" : "", again);
@@ -223,7 +222,7 @@ static sk_status read_names(const tuning_line *l, sk_tuned *e)
     if (e->algo || strcmp(l->word[5], host_name) == 0)
         return SK_OK;
     words[n++] = host_name;
-    for (const sk_algo *const *a = sk_algos(); *a && n < 63; a++)
+    for (const sk_algo *const *a = sk_algos(); *a && n < SK_NCOLLS * SK_NFORMS; a++)
         if ((*a)->coll == e->coll)
             words[n++] = (*a)->name;
     return wrong(l, "%s has no algorithm %.40s, %s; %s", l->word[0], l->word[5],
@@ -289,9 +288,9 @@ static sk_status read_head(const tuning_line *l)
         return wrong(l, "no tuning file: it begins with the line %s %d; run `skein tune`", head,
                      SK_TUNING_VERSION);
     sk_status st = read_int(l, 1, "version", 1, INT32_MAX, &version);
-    if (st == SK_OK && version != SK_TUNING_VERSION)
+    if (st == SK_OK && version > SK_TUNING_VERSION)
         st = wrong(l,
-                   "version %" PRId64 " of the format, but this Skein reads version %d; run "
+                   "version %" PRId64 " of the format, but this Skein reads versions up to %d; run "
                    "`skein tune` again with another file",
                    version, SK_TUNING_VERSION);
     return st;
@@ -389,7 +388,7 @@ static void write_machine(tuned_machine *m, FILE *out)
         if (e->neighbours)
             snprintf(neighbours, sizeof neighbours, "%d", e->neighbours);
         fprintf(out, "%-20s %5d %5d %10s %10" PRId64 " %-18s %12.3f %" PRId64 "\n",
-                sk_coll_name(e->coll), e->ranks, e->nodes, neighbours, e->bytes,
+                sk_form_name(e->coll, e->form), e->ranks, e->nodes, neighbours, e->bytes,
                 e->algo ? e->algo->name : host_name, e->us < 0.001 ? 0.001 : e->us, e->calls);
     }
 }

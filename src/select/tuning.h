@@ -3,12 +3,13 @@
  *
  * The text is made of lines; "#" starts a comment:
  *
- *   skein-tuning 1                                    the version of the format: first
+ *   skein-tuning 2                                    the version of the format: first
  *   machine Open MPI v4.1.4; 8 cores; AMD EPYC 7402   the lines below hold for such machines
  *                                                     ("*": for all that have none of their own)
  *   price socket.latency 95 ns                        a parameter of the model: see price/prices.h
  *   COLLECTIVE RANKS NODES NEIGHBOURS BYTES ALGORITHM MICROSECONDS CALLS
  *
+ * COLLECTIVE is the name of the function: allreduce, iallreduce, allreduce_init. Version 1 had blocking ones only.
  * NEIGHBOURS are those of the busiest rank, "-" for global collectives. BYTES are those by which algorithms are
  * chosen (coll/colls.def). ALGORITHM "host" is the host MPI. Lines of the same call and algorithm are merged: the
  * mean time, each counted by its CALLS.
@@ -22,10 +23,11 @@
 
 #include "coll/algo.h"
 
-enum { SK_TUNING_VERSION = 1, SK_TUNING_BYTES = 4 << 20 /* most of a text */ };
+enum { SK_TUNING_VERSION = 2, SK_TUNING_BYTES = 4 << 20 /* most of a text */ };
 
 typedef struct sk_tuned {
     sk_coll coll;
+    sk_form form;
     int ranks, nodes;
     int neighbours; /* 0: a global collective */
     int64_t bytes;
@@ -55,7 +57,8 @@ const char *sk_tuning_machine(const sk_tuning *t, int i);
 const sk_tuned *sk_tuning_times(sk_tuning *t, int machine, int *n); /* in order */
 const char *sk_tuning_prices(const sk_tuning *t, int machine); /* as sk_prices_read takes them */
 
-/* What follows for a call, of which algo, us and calls are not read. `able`: which algorithms can serve it. */
+/* What follows for a call, of which algo, us and calls are not read. Of a form of which nothing was measured the
+ * blocking calls say which algorithm is the fastest, but not whether the host is faster. `able`: which algorithms can serve it. */
 typedef struct sk_advice {
     const sk_algo *algo;
     double us, host_us; /* of a call; 0: not known */

@@ -30,6 +30,7 @@ has() { # NAME PATTERN
 
 expect refuses_an_unknown_collective 2 'no collective that can be tuned bcats; did you mean bcast' "$skein" tune --collective bcats
 expect refuses_sizes_nobody_knows 2 'no collective that can be tuned gatherv' "$skein" tune --collective gatherv
+expect refuses_a_wrong_form 2 'no form nonblock; did you mean nonblocking' "$skein" tune --form nonblock
 expect refuses_a_wrong_time 2 'seconds' "$skein" tune --seconds 0
 expect refuses_a_missing_launcher 1 'nolauncher: no such program; .*mpirun -n 8' "$skein" tune nolauncher -n 2
 expect asks_for_the_mpi 1 'cat: which MPI .*--mpi openmpi' "$skein" tune cat
@@ -55,11 +56,15 @@ for f in openmpi mpich; do
         continue
     fi
     expect ${f}_measures 0 'measurements in .*/skein/tuning' \
-        "$skein" tune --seconds 2 --collective bcast,neighbor_allgather --bytes 8,4K --graph random:0.9 $run -n 2
+        "$skein" tune --seconds 3 --collective bcast,neighbor_allgather --bytes 8,4K --graph random:0.9 $run -n 2
     has ${f}_measures_the_host '^bcast +2 +1 +- +8 host +[0-9.]+ [0-9]+$'
     has ${f}_measures_skein '^bcast +2 +1 +- +4096 shm +[0-9.]+ [0-9]+$'
+    has ${f}_measures_nonblocking_calls '^ibcast +2 +1 +- +4096 shm +[0-9.]+ [0-9]+$'
     has ${f}_measures_neighbourhoods '^neighbor_allgather +2 +1 +[0-9]+ +8 direct +[0-9.]+ [0-9]+$'
     has ${f}_names_the_machine '^machine (Open MPI|MPICH).*; [0-9]+ cores; '
+    expect ${f}_measures_persistent_calls 0 measurements \
+        "$skein" tune --seconds 1 --form persistent --collective bcast --bytes 8 $run -n 2
+    has ${f}_has_persistent_calls '^bcast_init +2 +1 +- +8 shm '
     expect ${f}_measures_again 0 measurements "$skein" tune --seconds 1 --collective bcast --bytes 8 $run -n 2
     twice=$(awk '/^machine/ { m = $0 } /^[a-z]/ && NF == 8 { print m, $1, $2, $3, $4, $5, $6 }' "$file" | sort | uniq -d)
     if [ -z "$twice" ]; then ok ${f}_merges; else fail ${f}_merges "$twice"; fi

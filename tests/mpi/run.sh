@@ -176,13 +176,13 @@ algorithms() { # flavour
 }
 
 # tuned KIND RANKS...: a tuning file for all machines in $tmp/tuning. Times are random, so that any algorithm, or
-# the host, is the fastest somewhere. host, skein: that side is the fastest everywhere.
+# the host, is the fastest somewhere. host, skein: that side is the fastest everywhere; apart: of nonblocking calls the host.
 tuned() {
     kind=$1
     shift
     awk -v kind="$kind" -v seed="$seed" -v ranks="$*" '
         function line(nodes, near, bytes, algo, us) {
-            printf "%s %d %d %s %d %s %.3f %d\n", coll, p, nodes, near, bytes, algo, us, 1 + rand() * 9
+            printf "%s%s %d %d %s %d %s %.3f %d\n", kind == "apart" && coll !~ /neighbor/ ? "i" : "", coll, p, nodes, near, bytes, algo, us, 1 + rand() * 9
         }
         function lines(algo, times) {
             for (i in counts)
@@ -191,7 +191,7 @@ tuned() {
                         if (coll ~ /neighbor/ || near == 1)
                             line(counts[i], coll ~ /neighbor/ ? near : "-", bytes, algo, times * (1 + rand()))
         }
-        BEGIN { srand(seed); print "skein-tuning 1\nmachine *"; n = split(ranks, all, " ") }
+        BEGIN { srand(seed); print "skein-tuning 2\nmachine *"; n = split(ranks, all, " ") }
         {
             coll = $1
             for (k = 1; k <= n; k++) {
@@ -199,7 +199,7 @@ tuned() {
                 delete counts
                 counts[1] = 1
                 if (p % 2 == 0 && p > 2) counts[2] = p / 2
-                if (!((coll, p) in seen)) lines("host", kind == "host" ? 1 : kind == "skein" ? 90 : 9)
+                if (!((coll, p) in seen)) lines("host", kind == "host" || kind == "apart" ? 1 : kind == "skein" ? 90 : 9)
                 seen[coll, p] = 1
                 lines($2, kind == "random" ? 8 : 9)
             }
@@ -217,6 +217,10 @@ tuning() { # flavour
     tuned host 2 4
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 tuned
     tuning_shows "$1 the tuning file has the host serve" '^skein: bcast .* host MPI: faster by the tuning file'
+    tuned apart 2 4
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 apart
+    tuning_shows "$1 the tuning file has the host serve nonblocking calls" '^skein: bcast .* host MPI: faster by the tuning file'
+    run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 200 apart
     tuned skein 2 4
     sed -i '/ \(shm\|single-copy\|chain\) /d' "$tmp/tuning"
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 none

@@ -46,8 +46,8 @@ static void wrong_lines_are_named(void **state)
     refused("", "1: ", "empty; run `skein tune`");
     refused("# nothing\n\n", "3: ", "empty");
     refused("hello\n", "1: ", "no tuning file");
-    refused("skein-tuning\n", "1: ", "begins with the line skein-tuning 1");
-    refused("skein-tuning 2\n", "1: ", "version 2");
+    refused("skein-tuning\n", "1: ", "begins with the line skein-tuning 2");
+    refused("skein-tuning 3\n", "1: ", "version 3");
     refused("skein-tuning x\n", "1: ", "x is no version");
     refused("skein-tuning 1", "1: ", "cut off");
     refused(HEAD "bcast 2 1 - 8 shm 1.5 1", "3: ", "cut off");
@@ -56,6 +56,7 @@ static void wrong_lines_are_named(void **state)
     refused(HEAD "bcast 2 1 - 8 shm 1.5\n", "3: ", "8 words are wanted");
     refused(HEAD "bcast 2 1 - 8 shm 1.5 1 1\n", "3: ", "8 words are wanted");
     refused(HEAD "\n#\nbcats 2 1 - 8 shm 1.5 1\n", "5: ", "did you mean bcast?");
+    refused(HEAD "ibcats 2 1 - 8 shm 1.5 1\n", "3: ", "did you mean ibcast?");
     refused(HEAD "bcast 2 1 - 8 shn 1.5 1\n", "3: ", "did you mean shm?");
     refused(HEAD "bcast 1 1 - 8 shm 1.5 1\n", "3: ", "1 is no number of ranks");
     refused(HEAD "bcast 2 3 - 8 shm 1.5 1\n", "3: ", "3 is no number of nodes");
@@ -231,6 +232,32 @@ static void nodes_and_neighbours_are_kept_apart(void **state)
     sk_tuning_free(t);
 }
 
+static void forms_are_kept_apart(void **state)
+{
+    (void)state;
+    sk_advice x;
+    sk_tuning *t = read_text(HEAD "bcast 4 1 - 64 shm 2 1\nbcast 4 1 - 64 host 1 1\n"
+                                  "ibcast 4 1 - 64 binomial 3 1\nibcast 4 1 - 64 host 4 1\n"
+                                  "ibcast 4 1 - 64 host 4 1\n");
+    sk_tuned call = {.coll = SK_BCAST, .ranks = 4, .nodes = 1, .bytes = 64};
+    assert_true(sk_tuning_advise(t, 0, &call, any, NULL, &x));
+    assert_string_equal(x.algo->name, "shm");
+    assert_true(x.host);
+    call.form = SK_NONBLOCKING;
+    assert_true(sk_tuning_advise(t, 0, &call, any, NULL, &x));
+    assert_string_equal(x.algo->name, "binomial");
+    assert_false(x.host);
+    call.form = SK_PERSISTENT; /* nothing is known but the blocking ones */
+    assert_true(sk_tuning_advise(t, 0, &call, any, NULL, &x));
+    assert_string_equal(x.algo->name, "shm");
+    assert_false(x.host);
+    char *text = sk_tuning_text(t, NULL);
+    assert_non_null(strstr(text, "\nibcast "));
+    assert_null(strstr(text, "bcast_init"));
+    free(text);
+    sk_tuning_free(t);
+}
+
 /* ---- the choice ---- */
 
 static const char *chosen(const char *setting, const char *text, bool *host)
@@ -370,6 +397,7 @@ int main(void)
         cmocka_unit_test(between_measured_calls_times_are_interpolated),
         cmocka_unit_test(the_nearest_counts_where_none_was_measured_everywhere),
         cmocka_unit_test(nodes_and_neighbours_are_kept_apart),
+        cmocka_unit_test(forms_are_kept_apart),
         cmocka_unit_test(settings_are_stronger_than_the_file),
         cmocka_unit_test(a_trial_has_no_second_choice),
         cmocka_unit_test(files_are_found_read_and_replaced),

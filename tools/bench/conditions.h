@@ -3,9 +3,7 @@
 #ifndef SK_BENCH_CONDITIONS_H
 #define SK_BENCH_CONDITIONS_H
 
-#include <stddef.h>
-
-typedef enum sk_bench_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT, SK_NFORMS } sk_bench_form;
+#include "coll/call.h"
 
 /* Which part of a communicator's life is timed. Each phase gives two times. */
 typedef enum sk_phase {
@@ -26,7 +24,7 @@ typedef enum sk_buffer_use {
 enum { SK_TIMES = 2 }; /* of a phase */
 
 typedef struct sk_conditions {
-    sk_bench_form form;
+    sk_form form;
     sk_phase phase;
     int calls; /* on a fresh communicator */
     int gap_us; /* computation before every call; overlap: during it, 0: as long as the host's call */

@@ -94,7 +94,7 @@ static const char *read_row(sk_bench_options *o, char **f, int n, sk_result *r)
         !number(f[20], &r->point.empty_us))
         return "times";
     r->nranks = (int)ranks;
-    r->form = (sk_bench_form)form;
+    r->form = (sk_form)form;
     r->point.equal = (sk_equality)equal;
     r->point.rounds = (int)rounds;
     r->point.singles = (int)singles;

@@ -15,8 +15,8 @@ enum { WARMUP = 25 };
 
 typedef struct job_list {
     sk_arena *arena;
-    sk_bench_form form; /* of the jobs to be added */
-    const char *graph;  /* of the jobs to be added, or NULL */
+    sk_form form;      /* of the jobs to be added */
+    const char *graph; /* of the jobs to be added, or NULL */
     sk_job *first, **end;
 } job_list;
 
@@ -195,7 +195,7 @@ sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi)
     for (int f = SK_MPI_OPENMPI; f <= SK_MPI_MPICH; f++)
         for (int i = 0; mpi[f] && i < o->ranks.n * SK_NFORMS; i++) {
             int nranks = (int)o->ranks.v[i / SK_NFORMS];
-            l.form = (sk_bench_form)(i % SK_NFORMS);
+            l.form = (sk_form)(i % SK_NFORMS);
             if (!o->neighbor)
                 add_ranks(&l, o, (sk_flavour)f, nranks);
             for (int g = 0; g < o->graphs.n; g++) {

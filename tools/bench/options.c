@@ -142,15 +142,15 @@ static bool mpis(sk_bench_options *o, const char *text)
     return true;
 }
 
-static bool forms(sk_bench_options *o, const char *text)
+bool sk_forms_choose(const sk_cli *command, sk_arena *a, const char *text, bool forms[SK_NFORMS])
 {
-    sk_strlist valid = sk_strlist_new(o->arena), chosen;
+    sk_strlist valid = sk_strlist_new(a), chosen;
     for (int i = 0; i < SK_NFORMS; i++)
         sk_strlist_add(&valid, sk_form_names[i]);
-    if (!sk_cli_choose(&cli, "form", text, &valid, &chosen))
+    if (!sk_cli_choose(command, "form", text, &valid, &chosen))
         return false;
     for (int i = 0; i < SK_NFORMS; i++)
-        o->forms[i] = sk_strlist_has(&chosen, sk_form_names[i]);
+        forms[i] = sk_strlist_has(&chosen, sk_form_names[i]);
     return true;
 }
 
@@ -202,7 +202,7 @@ static bool take(void *ctx, int key, const char *value)
         o->ranks_given = true;
         return sk_cli_numbers(&cli, key, value, 1, MAX_RANKS, &o->ranks);
     case FORM:
-        return forms(o, value);
+        return sk_forms_choose(&cli, o->arena, value, o->forms);
     case COLD:
         return phase(o, key, SK_COLD, value);
     case LIFE:

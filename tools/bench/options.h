@@ -33,4 +33,7 @@ typedef struct sk_bench_options {
 /* SK_CLI_OK, or the exit status: after --help, or after a message. */
 int sk_bench_options_parse(sk_arena *a, int argc, char **argv, sk_bench_options *out);
 
+/* The value of --form. False after a message. */
+bool sk_forms_choose(const sk_cli *command, sk_arena *a, const char *text, bool forms[SK_NFORMS]);
+
 #endif

@@ -252,7 +252,7 @@ void sk_table_print(FILE *f, const sk_bench_options *o, const sk_result *r, int 
 /* The results that one line of the summary covers. */
 typedef struct result_group {
     sk_flavour mpi;
-    sk_bench_form form;
+    sk_form form;
     int nranks;            /* 0: all */
     sk_coll coll;          /* SK_NCOLLS: all */
     const char *algorithm; /* NULL: any */
@@ -404,8 +404,7 @@ void sk_summary_print(FILE *f, const sk_bench_options *o, const sk_result *r, in
     result_set s = {o, r, n};
     for (int mpi = SK_MPI_OPENMPI; mpi <= SK_MPI_MPICH; mpi++)
         for (int form = 0; form < SK_NFORMS; form++)
-            print_form(f,
-                       (result_group){
-                           .mpi = (sk_flavour)mpi, .form = (sk_bench_form)form, .coll = SK_NCOLLS},
-                       &s);
+            print_form(
+                f, (result_group){.mpi = (sk_flavour)mpi, .form = (sk_form)form, .coll = SK_NCOLLS},
+                &s);
 }

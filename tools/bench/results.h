@@ -11,7 +11,7 @@
 typedef struct sk_result {
     sk_point point;
     sk_flavour mpi;
-    sk_bench_form form;
+    sk_form form;
     int nranks;
     const char *graph;     /* of neighbourhood collectives, else NULL */
     const char *algorithm; /* Skein's */

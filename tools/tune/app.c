@@ -59,14 +59,14 @@ static void take_shape(const char *line, sk_tune_app *out)
                "\"bytes\": %lld",
                coll, &c.ranks, &c.nodes, &near, &bytes) != 5)
         return;
-    c.coll = sk_coll_find(coll);
+    c.coll = sk_form_find(coll, &c.form);
     c.bytes = bytes;
     if (c.coll == SK_NCOLLS || !sk_coll_sized(c.coll) || out->n == MOST_CELLS)
         return;
     for (int i = 0; i < out->n; i++) /* the same by another algorithm */
-        if (out->cells[i].coll == c.coll && out->cells[i].ranks == c.ranks &&
-            out->cells[i].nodes == c.nodes && out->cells[i].bytes == c.bytes &&
-            out->neighbours[i] == near)
+        if (out->cells[i].coll == c.coll && out->cells[i].form == c.form &&
+            out->cells[i].ranks == c.ranks && out->cells[i].nodes == c.nodes &&
+            out->cells[i].bytes == c.bytes && out->neighbours[i] == near)
             return;
     out->neighbours[out->n] = near;
     out->cells[out->n++] = c;

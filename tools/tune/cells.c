@@ -109,9 +109,9 @@ const char *sk_tune_cells_text(sk_arena *a, const sk_tune_cell *cells, int n)
     for (int i = 0; i < n; i++) {
         const sk_tune_cell *c = &cells[i];
         int64_t bytes = c->coll == SK_ALLGATHERV ? c->bytes / c->ranks : c->bytes; /* a block */
-        at +=
-            (size_t)snprintf(text + at, LONGEST, "%s%s:%lld:%d:%d:%.300s", i ? "," : "",
-                             sk_coll_name(c->coll), (long long)bytes, c->ranks, c->nodes, c->algos);
+        at += (size_t)snprintf(text + at, LONGEST, "%s%s:%lld:%d:%d:%.300s", i ? "," : "",
+                               sk_form_name(c->coll, c->form), (long long)bytes, c->ranks, c->nodes,
+                               c->algos);
     }
     return text;
 }

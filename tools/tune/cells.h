@@ -8,6 +8,7 @@
 /* A call: bytes as in coll/colls.def. */
 typedef struct sk_tune_cell {
     sk_coll coll;
+    sk_form form;
     int64_t bytes;
     int ranks, nodes;
     double seconds;    /* that a program spent in such calls; 0: not known */

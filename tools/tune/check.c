@@ -53,8 +53,8 @@ static void print_row(const check_row *r, check_count *count)
 
 static bool same_call(const sk_tuned *a, const sk_tuned *b)
 {
-    return a->coll == b->coll && a->ranks == b->ranks && a->nodes == b->nodes &&
-           a->neighbours == b->neighbours && a->bytes == b->bytes;
+    return a->coll == b->coll && a->form == b->form && a->ranks == b->ranks &&
+           a->nodes == b->nodes && a->neighbours == b->neighbours && a->bytes == b->bytes;
 }
 
 static void check_machine(sk_tuning *t, int machine, const sk_select *select, const bool *wanted,
@@ -74,7 +74,7 @@ static void check_machine(sk_tuning *t, int machine, const sk_select *select, co
     for (int i = 0, k; i < n; i = k) {
         for (k = i; k < n && same_call(&v[k], &v[i]);)
             k++;
-        if (!wanted[v[i].coll])
+        if (!wanted[v[i].coll] || v[i].form != SK_BLOCKING) /* the model knows no others */
             continue;
         check_row r = compare(&m, v + i, k - i);
         if (r.n > 1)

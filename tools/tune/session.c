@@ -64,7 +64,8 @@ static void show_progress(const sk_tune_session *s)
     bar[WIDTH] = '\0';
     fprintf(stderr, "\r[%s] %3.0f %%  ", bar, 100 * (part > 1 ? 1 : part));
     if (s->cells)
-        fprintf(stderr, "%-22s %9lld bytes, %d ranks  ", sk_coll_name(s->cells[s->cell].coll),
+        fprintf(stderr, "%-22s %9lld bytes, %d ranks  ",
+                sk_form_name(s->cells[s->cell].coll, s->cells[s->cell].form),
                 (long long)s->cells[s->cell].bytes, s->cells[s->cell].ranks);
     fflush(stderr);
 }

@@ -9,8 +9,8 @@
 /* The same but for size and algorithm: what one plot shows. */
 static bool same_plot(const sk_tuned *a, const sk_tuned *b)
 {
-    return a->coll == b->coll && a->ranks == b->ranks && a->nodes == b->nodes &&
-           a->neighbours == b->neighbours;
+    return a->coll == b->coll && a->form == b->form && a->ranks == b->ranks &&
+           a->nodes == b->nodes && a->neighbours == b->neighbours;
 }
 
 static const char *name_of(const sk_algo *a)
@@ -31,8 +31,8 @@ static void print_row(const sk_tuned *v, int n)
     }
     if (v->neighbours)
         snprintf(near, sizeof near, "%d", v->neighbours);
-    printf("%-20s %5d %5d %10s %10" PRId64 "  %-18s", sk_coll_name(v->coll), v->ranks, v->nodes,
-           near, v->bytes, best ? name_of(best->algo) : "-");
+    printf("%-20s %5d %5d %10s %10" PRId64 "  %-18s", sk_form_name(v->coll, v->form), v->ranks,
+           v->nodes, near, v->bytes, best ? name_of(best->algo) : "-");
     if (best)
         printf(" %10.2f", best->us);
     else
@@ -62,7 +62,8 @@ static void print_table(const sk_tuned *v, int n, const bool *wanted)
 static void plot(const sk_tuned *v, int n)
 {
     sk_plot p = {0};
-    int at = snprintf(p.title, sizeof p.title, "\n%s on %d ranks", sk_coll_name(v->coll), v->ranks);
+    int at = snprintf(p.title, sizeof p.title, "\n%s on %d ranks", sk_form_name(v->coll, v->form),
+                      v->ranks);
     if (v->neighbours && at > 0)
         at += snprintf(p.title + at, sizeof p.title - (size_t)at, ", %d neighbours", v->neighbours);
     if (v->nodes > 1 && at > 0)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bench/launch.h"
+#include "bench/options.h"
 #include "cli.h"
 #include "commands.h"
 #include "lab/graph/spec.h"
@@ -22,13 +23,13 @@ typedef struct tune_options {
     sk_arena *arena;
     int64_t seconds;
     const char *output, *show_file;
-    bool show, check, app, all, chosen[SK_NCOLLS], any_chosen;
+    bool show, check, app, all, chosen[SK_NCOLLS], any_chosen, forms[SK_NFORMS];
     sk_numbers bytes;
     sk_strlist graphs;
     sk_flavour mpi;
 } tune_options;
 
-enum { SECS = SK_CLI_KEY, SHOW, CHECK, APP, ALL, COLLECTIVE, BYTES, GRAPH, MPI };
+enum { SECS = SK_CLI_KEY, SHOW, CHECK, APP, ALL, COLLECTIVE, FORM, BYTES, GRAPH, MPI };
 
 static const struct argp_option options[] = {
     {"seconds", SECS, "N", 0,
@@ -48,6 +49,8 @@ static const struct argp_option options[] = {
      "the command line has a program: run it first, and measure the calls that it makes", 0},
     {"all-algorithms", ALL, NULL, 0, "also what is predicted to be much slower than the best", 0},
     {"collective", COLLECTIVE, "LIST", 0, "only these collectives", 0},
+    {"form", FORM, "LIST", 0,
+     "of blocking, nonblocking and persistent calls (default: blocking,nonblocking)", 0},
     {"bytes", BYTES, "LIST", 0, "sizes (default: 8,64,512,4K,32K,256K,2M)", 0},
     {"graph", GRAPH, "GRAPH", 0,
      "neighbours of neighbourhood collectives, as in `skein bench neighbor`; may be repeated "
@@ -112,6 +115,8 @@ static bool take(void *ctx, int key, const char *value)
         return o->all = true;
     case COLLECTIVE:
         return take_collectives(o, value);
+    case FORM:
+        return sk_forms_choose(&cli, o->arena, value, o->forms);
     case BYTES:
         return sk_cli_numbers(&cli, key, value, 1, 1 << 28, &o->bytes);
     case GRAPH:
@@ -259,23 +264,27 @@ static int find_jobs(tune_options *o, tune_job *jobs)
     return n;
 }
 
-/* All collectives and sizes on the ranks of the session; more than 64 MB in all blocks are too slow. */
+/* All collectives, forms and sizes on the ranks of the session; more than 64 MB in all blocks are too slow. Neighbourhoods
+ * have one plan for all forms. */
 static sk_tune_cell *make_cells(const tune_options *o, const sk_tune_session *s, bool neighbor,
                                 int *n)
 {
     const int64_t most = INT64_C(64) << 20;
     sk_tune_cell *cells =
-        sk_arena_need(o->arena, (size_t)(SK_NCOLLS * (o->bytes.n + 1)) * sizeof *cells);
+        sk_arena_need(o->arena, (size_t)(SK_NCOLLS * SK_NFORMS * (o->bytes.n + 1)) * sizeof *cells);
     *n = 0;
-    for (int coll = 0; coll < SK_NCOLLS; coll++) {
+    for (int k = 0; k < SK_NCOLLS * SK_NFORMS; k++) {
+        int coll = k / SK_NFORMS, form = k % SK_NFORMS;
         bool plain = coll != SK_NEIGHBOR_ALLGATHERV && coll != SK_NEIGHBOR_ALLTOALLV &&
                      coll != SK_NEIGHBOR_ALLTOALLW; /* of these sizes are agreed on: too coarse */
         if (!sk_coll_sized((sk_coll)coll) || sk_coll_neighbor((sk_coll)coll) != neighbor ||
-            !plain || (o->any_chosen && !o->chosen[coll]))
+            !plain || (o->any_chosen && !o->chosen[coll]) ||
+            !(neighbor ? form == SK_BLOCKING : o->forms[form]))
             continue;
         for (int i = 0; i < (coll == SK_BARRIER ? 1 : o->bytes.n); i++)
             if (o->bytes.v[i] <= most / s->ranks || sk_coll_reduces((sk_coll)coll))
                 cells[(*n)++] = (sk_tune_cell){.coll = (sk_coll)coll,
+                                               .form = (sk_form)form,
                                                .bytes = coll == SK_BARRIER ? 0 : o->bytes.v[i],
                                                .ranks = s->ranks,
                                                .nodes = s->nodes};
@@ -456,6 +465,7 @@ int sk_cmd_tune(int argc, char **argv)
         return 1;
     }
     o.graphs = sk_strlist_new(o.arena);
+    o.forms[SK_BLOCKING] = o.forms[SK_NONBLOCKING] = true;
     o.bytes.n = sizeof sizes / sizeof *sizes;
     memcpy(o.bytes.v, sizes, sizeof sizes);
     int status = sk_cli_parse(&cli, &o, argc, argv, &first);

@@ -318,6 +318,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
     bool anywhere =
         sk_proc.reproducible && sk_args_may_round(a); /* as if nobody knew the machine */
     out->call = (sk_call){.coll = a->coll,
+                          .form = a->form,
                           .nranks = c->nranks,
                           .rank = c->rank,
                           .root = a->root,

@@ -5,8 +5,6 @@
 #include "exec/kernel.h"
 #include "mpi/state/comm.h"
 
-typedef enum sk_form { SK_BLOCKING, SK_NONBLOCKING, SK_PERSISTENT } sk_form;
-
 typedef struct sk_args {
     sk_coll coll;
     sk_form form;

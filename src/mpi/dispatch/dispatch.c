@@ -199,7 +199,7 @@ static bool start_guarded(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_ver
         sk_guarded_begin(x->guarded);
     if (v.side == SK_GUARD_HOST) {
         a->timed = v.timed ? x->guarded : NULL;
-        return to_host(a, c, SK_HOST_FASTER);
+        return to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
     }
     bool served = start_or_pass(a, c, x, request, error, rc);
     if (v.timed)

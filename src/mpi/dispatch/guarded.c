@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/dispatch/learn.h"
 #include "mpi/dispatch/watch.h"
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/topo.h"
@@ -261,7 +260,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
         (call->in_place && sk_coll_exchanges(a->coll) &&
          (a->form == SK_NONBLOCKING || SK_HOST_SPLITS_ELEMENTS)))
         return NULL;
-    bool host = a->form == SK_BLOCKING && tuned_to_host(a, call, &ns);
+    bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
         return NULL;
     bool tuned = host, private = sizes_are_private(a->coll);
@@ -334,12 +333,15 @@ static bool must_wait(const sk_guarded *g, sk_comm *c)
 }
 
 /* A nonblocking call. What the one before it took includes all that was waited since. */
-static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c)
+static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c, const sk_args *a)
 {
-    if (sk_guard_begins(&g->guard) && must_wait(g, c)) {
+    bool begins = sk_guard_begins(&g->guard);
+    if (begins && must_wait(g, c)) {
         g->passed++;
         return (sk_guard_verdict){.side = g->guard.best};
     }
+    if (begins)
+        g->learn = sk_learn_about(c, a);
     int64_t waited = atomic_load_explicit(&sk_proc.waited, memory_order_relaxed);
     if (g->open)
         sk_guard_took(&g->guard, waited - g->before);
@@ -360,7 +362,7 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
         sk_guard_compare(&g->guard, sides_of(c, a));
     g->bytes = bytes;
     if (g->form != SK_BLOCKING)
-        return ask_apart(g, c);
+        return ask_apart(g, c, a);
     meeting m = {c, g->size_class == SK_SIZE_CLASS_MIXED ? NULL : g->sizes, true};
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, &m);
     if (!m.alike) {
@@ -369,7 +371,8 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
     }
     if (v.decided) {
         report_comparison(g, c);
-        sk_learn_comparison(&g->guard, c, a);
+        g->learn = sk_learn_about(c, a);
+        sk_learn_comparison(&g->guard, &g->learn);
     }
     sk_guarded_nap(g, c);
     return v;
@@ -382,6 +385,7 @@ sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
     if (!sk_guard_agree(&g->guard, largest, &m))
         return NULL;
     report_comparison(g, c);
+    sk_learn_comparison(&g->guard, &g->learn);
     c->compared = NULL;
     return g;
 }

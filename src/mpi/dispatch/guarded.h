@@ -9,8 +9,7 @@
 #ifndef SK_GUARDED_H
 #define SK_GUARDED_H
 
-#include "mpi/dispatch/args.h"
-#include "select/guard.h"
+#include "mpi/dispatch/learn.h"
 #include "select/size_class.h"
 
 typedef struct sk_guarded {
@@ -21,6 +20,7 @@ typedef struct sk_guarded {
     int waiting; /* calls of others, since its last, that cannot be compared because this one is */
     int64_t passed; /* calls that could not begin because another cell is compared */
     int64_t bytes;  /* the size of its calls in the report */
+    sk_learn_call learn;
     sk_form form;
     sk_coll coll;
     int size_class;

@@ -20,22 +20,28 @@ static void keep(const sk_tuned *e)
     pthread_mutex_unlock(&sk_proc.lock);
 }
 
-void sk_learn_comparison(const sk_guard *g, sk_comm *c, const sk_args *a)
+sk_learn_call sk_learn_about(sk_comm *c, const sk_args *a)
 {
     sk_mpi_call read;
-    sk_tuned e;
     sk_choice choice;
+    sk_learn_call l = {0};
     if (!sk_proc.learnt || c->rank != 0 || !sk_args_read(a, c, &read) ||
-        !sk_select_tuned_call(&read.call, &e))
-        return;
+        !sk_select_tuned_call(&read.call, &l.as))
+        return l;
     sk_select_choose(sk_proc.select, &read.call, &choice);
-    const sk_algo *algo[SK_GUARD_SIDES] = {[SK_GUARD_SKEIN] = choice.algo,
-                                           [SK_GUARD_OTHER] =
-                                               sk_select_other(sk_proc.select, &read.call)};
-    for (int i = 0; i < SK_GUARD_SIDES; i++) {
+    l.algo[SK_GUARD_SKEIN] = choice.algo;
+    l.algo[SK_GUARD_OTHER] = sk_select_other(sk_proc.select, &read.call);
+    l.known = true;
+    return l;
+}
+
+void sk_learn_comparison(const sk_guard *g, const sk_learn_call *call)
+{
+    sk_tuned e = call->as;
+    for (int i = 0; call->known && i < SK_GUARD_SIDES; i++) {
         int64_t ns = sk_guard_last_time(g, (sk_guard_side)i, &e.calls);
         e.us = 1e-3 * (double)ns;
-        e.algo = algo[i];
+        e.algo = call->algo[i];
         if (ns > 0 && e.calls > 0 && (e.algo || i == SK_GUARD_HOST))
             keep(&e);
     }
@@ -143,8 +149,8 @@ char *sk_learn_shapes(void)
             fprintf(out,
                     "%s\n    {\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, "
                     "\"neighbours\": %d, \"bytes\": %" PRId64 "}",
-                    i ? "," : "", sk_coll_name(v[i].coll), v[i].ranks, v[i].nodes, v[i].neighbours,
-                    v[i].bytes);
+                    i ? "," : "", sk_form_name(v[i].coll, v[i].form), v[i].ranks, v[i].nodes,
+                    v[i].neighbours, v[i].bytes);
         if (out && fclose(out) != 0) {
             free(json);
             json = NULL;

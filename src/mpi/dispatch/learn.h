@@ -5,8 +5,16 @@
 #include "mpi/dispatch/args.h"
 #include "select/guard.h"
 
-/* A comparison of calls like this one has ended. One rank of the communicator keeps its times. */
-void sk_learn_comparison(const sk_guard *g, sk_comm *c, const sk_args *a);
+/* A call that is compared: as a tuning file has it, and by which algorithms. */
+typedef struct sk_learn_call {
+    bool known; /* else it is nothing for a tuning file, or nobody wants to know */
+    sk_tuned as;
+    const sk_algo *algo[SK_GUARD_SIDES];
+} sk_learn_call;
+sk_learn_call sk_learn_about(sk_comm *c, const sk_args *a);
+
+/* A comparison of such calls has ended. One rank of the communicator keeps its times. */
+void sk_learn_comparison(const sk_guard *g, const sk_learn_call *call);
 
 /* In MPI_Finalize: rank 0 gets the times of all ranks and merges them with the file. Collective. */
 void sk_learn_finish(void);

@@ -31,7 +31,7 @@ typedef struct sk_case {
     sk_coll coll;
     int64_t bytes;
     int rank, nranks;
-    sk_bench_form form;
+    sk_form form;
     sk_buffer_use buffers;
     MPI_Comm comm[2];       /* Skein's, the host's */
     MPI_Request request[2]; /* of the call under way, or the persistent one */

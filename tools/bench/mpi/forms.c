@@ -14,7 +14,7 @@
 #define no_init(...)    (abort(), MPI_SUCCESS) /* sk_form_exists says so before */
 #endif
 
-bool sk_form_exists(sk_bench_form form)
+bool sk_form_exists(sk_form form)
 {
     return form != SK_PERSISTENT || BENCH_HAS_INIT || BENCH_HAS_MPIX_INIT;
 }

@@ -6,7 +6,7 @@
 #include "bench/mpi/calls.h"
 
 /* Whether the host has the form. */
-bool sk_form_exists(sk_bench_form form);
+bool sk_form_exists(sk_form form);
 
 /* A side calls on this communicator from now on. Collective; persistent: makes the request. */
 void sk_case_bind(sk_case *c, bool host, MPI_Comm comm);

@@ -29,7 +29,7 @@ static bool parse_condition(const char *option, const char *value, sk_conditions
     int form = sk_name_index(sk_form_names, value), phase = sk_name_index(sk_phase_names, value),
         buffers = sk_name_index(sk_buffer_names, value);
     if (strcmp(option, "--form") == 0 && form >= 0)
-        c->form = (sk_bench_form)form;
+        c->form = (sk_form)form;
     else if (strcmp(option, "--phase") == 0 && phase >= 0)
         c->phase = (sk_phase)phase;
     else if (strcmp(option, "--buffers") == 0 && buffers >= 0)

@@ -15,6 +15,7 @@ enum { MOST_ALGOS = 15, MOST_ROUNDS = 64, MIN_ROUNDS = 5 };
 
 typedef struct tune_cell {
     sk_coll coll;
+    sk_form form;
     int64_t bytes;
     int ranks, nodes;
     char algo[MOST_ALGOS + 1][24]; /* the first is the host */
@@ -116,10 +117,11 @@ typedef struct tuning_case {
     const sk_tune_args *args;
     const sk_sampler *sampler;
     tune_group group;
-    sk_case *c;                    /* NULL: this rank is left over */
-    MPI_Comm comm[MOST_ALGOS + 1]; /* of each candidate */
-    bool fits[MOST_ALGOS + 1];     /* it can */
-    int train[MOST_ALGOS + 1];     /* calls in a sample */
+    sk_case *c;                          /* NULL: this rank is left over */
+    MPI_Comm comm[MOST_ALGOS + 1];       /* of each candidate */
+    MPI_Request request[MOST_ALGOS + 1]; /* persistent calls: made at its first use */
+    bool fits[MOST_ALGOS + 1];           /* it can */
+    int train[MOST_ALGOS + 1];           /* calls in a sample */
     double us[MOST_ALGOS + 1][MOST_ROUNDS];
     int rounds;
 } tuning_case;
@@ -152,8 +154,15 @@ static bool make_comm(tuning_case *t, int i)
 
 static void use(tuning_case *t, int i)
 {
-    if (t->c)
-        sk_case_bind(t->c, i == 0, t->comm[i]);
+    bool host = i == 0, made = t->request[i] != MPI_REQUEST_NULL;
+    if (t->c && made) {
+        t->c->comm[host] = t->comm[i];
+        t->c->request[host] = t->request[i];
+    } else if (t->c) {
+        sk_case_bind(t->c, host, t->comm[i]);
+        if (t->cell->form == SK_PERSISTENT)
+            t->request[i] = t->c->request[host];
+    }
 }
 
 /* Does the candidate serve, at all ranks? A neighbourhood is planned after some calls. */
@@ -236,7 +245,7 @@ static void tell_times(tuning_case *t, int neighbours)
             continue;
         double us = sk_median(t->us[i], t->rounds);
         snprintf(line, sizeof line, "time %s %d %d %s %" PRId64 " %s %.3f %d",
-                 sk_coll_name(t->cell->coll), t->group.ranks, t->group.nodes, near,
+                 sk_form_name(t->cell->coll, t->cell->form), t->group.ranks, t->group.nodes, near,
                  call_bytes(t->c), t->cell->algo[i], us > 0.001 ? us : 0.001,
                  t->rounds * t->train[i]);
         tell(line);
@@ -250,6 +259,15 @@ static bool all_have(bool mine)
     return all;
 }
 
+static void free_requests(tuning_case *t)
+{
+    for (int i = 0; i < t->cell->n; i++)
+        if (t->request[i] != MPI_REQUEST_NULL) {
+            use(t, i);
+            sk_case_unbind(t->c, i == 0);
+        }
+}
+
 static void free_comms(tuning_case *t)
 {
     for (int i = 1; i < t->cell->n; i++)
@@ -261,12 +279,14 @@ static void measure_cell(tuning_case *t, double seconds, int neighbours)
 {
     const tune_cell *k = t->cell;
     bool in = t->group.comm != MPI_COMM_NULL, ok = true;
+    sk_conditions with = t->sampler->conditions;
+    with.form = k->form;
     if (in)
         t->c = t->args->neighborhood
-                   ? sk_case_neighbor_new(k->coll, k->bytes, t->args->neighborhood,
-                                          &t->sampler->conditions)
-                   : sk_case_new(k->coll, k->bytes, t->group.rank, t->group.ranks,
-                                 &t->sampler->conditions);
+                   ? sk_case_neighbor_new(k->coll, k->bytes, t->args->neighborhood, &with)
+                   : sk_case_new(k->coll, k->bytes, t->group.rank, t->group.ranks, &with);
+    for (int i = 0; i < k->n; i++)
+        t->request[i] = MPI_REQUEST_NULL;
     t->comm[0] = t->args->neighborhood ? t->args->neighborhood->comm : t->group.comm;
     for (int i = 1; i < k->n; i++) {
         t->comm[i] = MPI_COMM_NULL;
@@ -282,6 +302,8 @@ static void measure_cell(tuning_case *t, double seconds, int neighbours)
         if (world_rank() == 0)
             tell_times(t, neighbours);
     }
+    if (t->c)
+        free_requests(t);
     if (in)
         free_comms(t);
     sk_case_free(t->c);
@@ -297,16 +319,15 @@ static bool parse_cell(char *text, tune_cell *out)
         part[n++] = w;
     if (n < 4)
         return false;
-    *out = (tune_cell){.coll = sk_coll_find(part[0]),
-                       .bytes = atoll(part[1]),
-                       .ranks = atoi(part[2]),
-                       .nodes = atoi(part[3]),
-                       .n = 1};
+    *out = (tune_cell){
+        .bytes = atoll(part[1]), .ranks = atoi(part[2]), .nodes = atoi(part[3]), .n = 1};
+    out->coll = sk_form_find(part[0], &out->form);
     snprintf(out->algo[0], sizeof out->algo[0], "host");
     for (char *w = n > 4 ? strtok_r(part[4], "+", &save) : NULL; w && out->n <= MOST_ALGOS;
          w = strtok_r(NULL, "+", &save))
         snprintf(out->algo[out->n++], sizeof out->algo[0], "%s", w);
-    return out->coll != SK_NCOLLS && sk_coll_sized(out->coll) && out->ranks > 1;
+    return out->coll != SK_NCOLLS && sk_coll_sized(out->coll) && sk_form_exists(out->form) &&
+           out->ranks > 1;
 }
 
 static int most_neighbours(const sk_neighbors *n)
