@@ -6,7 +6,7 @@ enum {
     LOOK = 3,            /* calls of a side; the first is not timed */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
-    MOST = 64,           /* at most, */
+    MOST = 512,          /* at most, */
     PART = 8,            /* and this part of the calls so far; */
     SHORT_NS = 20000,    /* if that is too little, wait for more calls */
     ROUNDS = 2,
@@ -53,18 +53,20 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
         g->ns[i] = values[i] <= UNKNOWN ? UNKNOWN + 1 : values[i];
     double calls = (double)values[SK_GUARD_MEETING] / (double)g->ns[g->best];
     g->tried += (g->meetings + 1) * (calls < 1 ? 1 : calls);
-    g->meetings = 0;
     g->doubt = 2 * values[SK_GUARD_CLOCK];
+    if (g->meetings)
+        g->doubt += values[SK_GUARD_MEETING] / (g->timed - 1);
+    g->meetings = 0;
 }
 
-/* The ranks wait for each other, so that none pays for what others have left undone before. */
-static void meet(sk_guard *g, sk_guard_largest *largest, void *of)
+/* The ranks wait for each other, so that none pays for what others have left undone before. How long this one waited. */
+static int64_t meet(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     int64_t nothing[SK_GUARD_VALUES] = {0};
     if (!largest)
-        return;
-    largest(of, nothing);
+        return 0;
     g->meetings++;
+    return largest(of, nothing);
 }
 
 /* So many calls of `side` instead of the best one. */
@@ -228,13 +230,11 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
         end_look(g, largest, of);
         break;
     default:
-        g->ns[g->side] = (g->spent - g->longest) / (g->timed - 1);
+        g->ns[g->side] = (g->spent - g->longest + meet(g, largest, of)) / (g->timed - 1);
         if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
             end_round(g, largest, of);
-        else {
-            meet(g, largest, of);
+        else
             enter(g, SK_GUARD_TIME, compared_from(g, g->side + 1), g->timed + 1);
-        }
     }
 }
 

@@ -18,10 +18,11 @@
  * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory. n is
  * an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Calls so short that n of them
  * take no 20 us are compared later, when there have been more. The longest of n does not count: a rank was interrupted
- * in it. Before n + 1 calls the ranks wait for each other: in some collectives a rank runs ahead, and the others would
- * pay later. The first call after a change is not timed. A compared time is that of the slowest rank. Times that differ
- * by less than it takes to read the clock, at the begin and the end of a call, are the same. The comparison is repeated
- * when what it took, beyond what the calls would have taken anyway, is a 200th of the time of the calls since.
+ * in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank runs ahead, and others
+ * pay later. What it waits then counts, too. The first call after a change is not timed. A compared time is that of the
+ * slowest rank. Times that differ by less than it takes to read the clock, at the begin and the end of a call, are the
+ * same; and all n together by less than it takes to meet. The comparison is repeated when what it took, beyond what the
+ * calls would have taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
  * should compare, the best side so far serves until they do: that is held. */
@@ -77,9 +78,9 @@ void sk_guard_compare(sk_guard *g, unsigned sides);
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);
 
 /* The largest of each value over all ranks: ns of each side, what it takes to agree and to read the clock, as far as
- * each rank knows. */
+ * each rank knows. Returns the ns that this rank waited for others, beyond what it takes at least. */
 enum { SK_GUARD_MEETING = SK_GUARD_SIDES, SK_GUARD_CLOCK, SK_GUARD_VALUES };
-typedef void sk_guard_largest(void *of, int64_t values[SK_GUARD_VALUES]);
+typedef int64_t sk_guard_largest(void *of, int64_t values[SK_GUARD_VALUES]);
 
 /* Who serves the call? It is counted. May wait for the other ranks, in `largest`; NULL: it must not. If the call is
  * `timed`, tell what it took. `decided`: a comparison ended before it, or is held. */

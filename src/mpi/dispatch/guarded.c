@@ -185,12 +185,14 @@ static int64_t shorter(int64_t so_far, int64_t ns)
 
 /* The largest of each value over all ranks. What that takes is known next time. The shortest counts: in longer ones a rank
  * was late. */
-static void agree_on(sk_comm *c, int64_t *values, int n)
+static int64_t agree_on(sk_comm *c, int64_t *values, int n)
 {
     int64_t since = sk_watch_now();
     if (!sk_comm_largest(c, values, n))
         sk_host.Abort(c->user, MPI_ERR_INTERN); /* the others would decide something else */
-    c->meeting_ns = shorter(c->meeting_ns, sk_watch_now() - since);
+    int64_t took = sk_watch_now() - since;
+    c->meeting_ns = shorter(c->meeting_ns, took);
+    return took - c->meeting_ns;
 }
 
 /* ---- sizes that not all ranks know ---- */
@@ -292,7 +294,7 @@ typedef struct meeting {
     bool alike;           /* in all calls since the ranks agreed on their class */
 } meeting;
 
-static void largest(void *of, int64_t values[SK_GUARD_VALUES])
+static int64_t largest(void *of, int64_t values[SK_GUARD_VALUES])
 {
     enum { SPREAD = SK_GUARD_VALUES, VALUES };
     meeting *m = of;
@@ -302,9 +304,10 @@ static void largest(void *of, int64_t values[SK_GUARD_VALUES])
     all[SK_GUARD_MEETING] = c->meeting_ns;
     all[SK_GUARD_CLOCK] = c->clock_ns = shorter(c->clock_ns, since - before);
     all[SPREAD] = m->sizes ? sk_size_class_spread(m->sizes) : 0;
-    agree_on(c, all, VALUES);
+    int64_t waited = agree_on(c, all, VALUES);
     memcpy(values, all, SK_GUARD_VALUES * sizeof *values);
     m->alike = m->alike && sk_size_class_alike(all[SPREAD]);
+    return waited;
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
