@@ -112,8 +112,9 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
     return k;
 }
 
-static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
+static bool make_key(sk_plans *ps, const sk_select *sel, const sk_call *c, size_t *nwords)
 {
+    bool forms_differ = !c->neighborhood && sk_select_tuned(sel, c->coll);
     size_t most = 16; /* without arrays: 4 words, and 6 for each side */
     size_t blocks = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
@@ -129,7 +130,7 @@ static bool make_key(sk_plans *ps, const sk_call *c, size_t *nwords)
     }
     int64_t *k = ps->key;
     *k++ = (int64_t)c->root << 17 | (int64_t)c->rounds << 16 | (int64_t)c->other << 15 |
-           (int64_t)(c->neighborhood ? 0 : c->form) << 12 | (int64_t)c->coll << 5 |
+           (int64_t)(forms_differ ? c->form : SK_BLOCKING) << 12 | (int64_t)c->coll << 5 |
            (c->machine != NULL) << 4 | c->direct << 3 | c->builtin << 2 | c->in_place << 1 |
            c->ordered;
     *k++ = c->slot_bytes;
@@ -220,7 +221,7 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
 sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_plan **out)
 {
     size_t n;
-    if (!make_key(ps, c, &n))
+    if (!make_key(ps, sel, c, &n))
         return SK_NOMEM;
     uint64_t hash = hash_words(ps->key, n);
     plan_entry **bucket = &ps->bucket[hash & (ps->nbuckets - 1)];
