@@ -100,9 +100,8 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
     const sk_descriptor *x = &p->descriptor;
-    bool counts_sizes = x->guarded && x->guarded->sizes; /* not on the shortest way */
-    if (a->form != SK_PERSISTENT && !counts_sizes &&
-        (x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard))))
+    if (a->form != SK_PERSISTENT &&
+        (x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard) && !x->sized)))
         r->last[a->form][a->coll] = p;
     return &p->descriptor;
 }

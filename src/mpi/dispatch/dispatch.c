@@ -283,6 +283,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
         x->guarded = g;
+        x->sized = g && g->sizes; /* and then counted, which the shortest way does not */
+        x->one_epoch = x->one_epoch && !x->sized;
         x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
         if (host_is_as_good(a, c, plan))
             to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
@@ -306,14 +308,28 @@ __attribute__((noinline)) static bool compare_again(sk_args *a, sk_comm *c, sk_d
                                   : start_guarded(a, c, x, v, request, MPI_SUCCESS, rc);
 }
 
+/* The same for one whose sizes not all ranks know. It may belong to another cell now. */
+__attribute__((noinline)) static bool run_sized_again(sk_args *a, sk_comm *c, sk_descriptor *x,
+                                                      double since, int *rc)
+{
+    if (c->owed)
+        sk_meet_here(c);
+    if (!sk_guarded_stays(x->guarded, x->plan->size))
+        return plan_and_run(a, c, NULL, NULL, since, rc);
+    if (!sk_guarded_quiet(x->guarded))
+        return compare_again(a, c, x, NULL, since, rc);
+    *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
+    return true;
+}
+
 /* A call just like an earlier one. False: it is left to the host. */
 static bool run_again(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request, double since,
                       int *rc)
 {
+    if (SK_UNLIKELY(x->sized))
+        return run_sized_again(a, c, x, since, rc);
     if (SK_UNLIKELY(c->owed && a->form == SK_BLOCKING))
         sk_meet_here(c);
-    if (SK_UNLIKELY(!sk_guarded_stays(x->guarded, x->plan->size)))
-        return plan_and_run(a, c, request, NULL, since, rc);
     if (!sk_guarded_quiet(x->guarded))
         return compare_again(a, c, x, request, since, rc);
     if (a->form != SK_BLOCKING)
