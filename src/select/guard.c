@@ -193,11 +193,17 @@ static sk_guard_side look_next(const sk_guard *g)
     return next == g->best ? compared_from(g, next + 1) : next;
 }
 
+/* ns per call of the side whose calls are over, as this rank sees it. */
+static int64_t side_time(const sk_guard *g)
+{
+    return g->phase == SK_GUARD_LOOK ? g->spent : (g->spent - g->longest) / (g->timed - 1);
+}
+
 /* The calls of a side in the first look are over. */
 static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     sk_guard_side next = look_next(g);
-    g->ns[g->side] = g->spent;
+    g->ns[g->side] = side_time(g);
     if (next < SK_GUARD_SIDES) {
         enter(g, SK_GUARD_LOOK, next, LOOK);
         return;
@@ -230,7 +236,7 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
         end_look(g, largest, of);
         break;
     default:
-        g->ns[g->side] = (g->spent - g->longest + meet(g, largest, of)) / (g->timed - 1);
+        g->ns[g->side] = side_time(g) + meet(g, largest, of) / (g->timed - 1);
         if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
             end_round(g, largest, of);
         else
@@ -261,6 +267,30 @@ bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of)
     return g->phase == SK_GUARD_DECIDED;
 }
 
+bool sk_guard_must_agree(const sk_guard *g)
+{
+    return g->quiet <= 0 && !g->left && agree_next(g);
+}
+
+void sk_guard_say(const sk_guard *g, int64_t values[SK_GUARD_VALUES])
+{
+    memset(values, 0, SK_GUARD_VALUES * sizeof *values);
+    memcpy(values, g->ns, sizeof g->ns);
+    values[g->side] = side_time(g);
+}
+
+static int64_t as_agreed(void *of, int64_t values[SK_GUARD_VALUES])
+{
+    memcpy(values, of, SK_GUARD_VALUES * sizeof *values);
+    return 0;
+}
+
+bool sk_guard_go_on(sk_guard *g, int64_t values[SK_GUARD_VALUES])
+{
+    next_side(g, as_agreed, values);
+    return g->phase == SK_GUARD_DECIDED;
+}
+
 uint64_t sk_guard_state(const sk_guard *g, uint64_t seed)
 {
     const int64_t say[] = {g->phase, g->best, g->side,  g->sides, g->compared, g->rounds,  g->quiet,
@@ -275,6 +305,11 @@ void sk_guard_abandon(sk_guard *g)
     g->held = false;
     g->quiet = 0;
     enter(g, SK_GUARD_DECIDED, g->best, 0);
+}
+
+void sk_guard_put_off(sk_guard *g, int64_t calls)
+{
+    settle_for(g, g->best, calls);
 }
 
 /* The best side serves, and while that is Skein not all ranks ask: such a call counts as a quiet one. */

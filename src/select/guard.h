@@ -91,6 +91,16 @@ typedef struct sk_guard_verdict {
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of);
 void sk_guard_took(sk_guard *g, int64_t ns);
 
+/* Persistent calls: a start must not wait, but its end may. Is the next start due to agree? Then the best side serves
+ * it, it is not asked about, and beside it the ranks find the largest of what each of them says. With that the
+ * comparison goes on at the start after it. True: it has ended. */
+bool sk_guard_must_agree(const sk_guard *g);
+void sk_guard_say(const sk_guard *g, int64_t values[SK_GUARD_VALUES]);
+bool sk_guard_go_on(sk_guard *g, int64_t values[SK_GUARD_VALUES]);
+
+/* The next comparison does not begin before so many calls. */
+void sk_guard_put_off(sk_guard *g, int64_t calls);
+
 /* What is held goes on. True: a comparison has ended. */
 bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);
 

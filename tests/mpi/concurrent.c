@@ -8,6 +8,7 @@
  *   concurrent setups N     many nonblocking calls before any completes: several set-ups queue up
  *   concurrent adopt N      several threads, each with new communicators of its own, which Skein begins
  *                           to serve at the same time, at each rank in another order
+ *   concurrent repeat N     several threads, each with a persistent collective of its own that it starts N times
  *   concurrent zero         types of size zero through every call that packs (one thread) */
 #include "host_forms.h"
 #include "testlib.h"
@@ -224,6 +225,57 @@ static void *use_new(void *arg)
     return NULL;
 }
 
+typedef struct repeated {
+    MPI_Comm comm;
+    MPI_Request req;
+    int number, n, in[MOST], out[MOST];
+} repeated;
+
+static void *repeat(void *arg)
+{
+    repeated *r = arg;
+    int p = test_size(), me = test_rank();
+    for (int i = 0; i < r->n; i++) {
+        int done = 0;
+        r->in[0] = me + i;
+        MPI_Start(&r->req);
+        if ((i + r->number) % 3 == 0)
+            while (!done)
+                MPI_Test(&r->req, &done, MPI_STATUS_IGNORE);
+        else if ((i + r->number) % 3 == 1)
+            MPI_Waitany(1, &r->req, &done, MPI_STATUS_IGNORE);
+        else
+            MPI_Wait(&r->req, MPI_STATUS_IGNORE);
+        CHECK(r->out[0] == p * (p - 1) / 2 + p * i, "thread %d: start %d gives %d", r->number, i,
+              r->out[0]);
+    }
+    return NULL;
+}
+
+static void repeat_all(int n)
+{
+    static repeated r[USERS];
+    pthread_t thread[USERS];
+    if (test_on_host() || !HAVE_INIT(Allreduce)) {
+        test_skip("it is about Skein's");
+        return;
+    }
+    for (int k = 0; k < USERS; k++) {
+        r[k].number = k;
+        r[k].n = n;
+        MPI_Comm_dup(MPI_COMM_WORLD, &r[k].comm);
+        MPI_Allreduce_init(r[k].in, r[k].out, k ? MOST : 1, MPI_INT, MPI_SUM, r[k].comm,
+                           MPI_INFO_NULL, &r[k].req);
+    }
+    for (int k = 0; k < USERS; k++)
+        pthread_create(&thread[k], NULL, repeat, &r[k]);
+    for (int k = 0; k < USERS; k++) {
+        pthread_join(thread[k], NULL);
+        MPI_Request_free(&r[k].req);
+        MPI_Comm_free(&r[k].comm);
+    }
+}
+
 static void adopt(int n)
 {
     for (int i = 0; i < n; i++) {
@@ -269,6 +321,8 @@ int main(int argc, char **argv)
         deferred(n);
     else if (strcmp(what, "adopt") == 0)
         adopt(n);
+    else if (strcmp(what, "repeat") == 0)
+        repeat_all(n);
     else if (strcmp(what, "free") == 0)
         free_started(n);
     else

@@ -447,6 +447,17 @@ flavour_tests() { # flavour
         run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300
         run 100 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 300$([ $f = openmpi ] && echo ' some')
     fi
+    if wanted guard; then # persistent requests, which only a host is tried for whose own are right
+        some= host=
+        [ $f = openmpi ] && some=some host=host
+        run 100 $f 2 SKEIN_GUARD_AFTER=1 -- persistent "$seed" 300 $some
+        for n in 3 5; do run 100 $f $n SKEIN_GUARD_AFTER=0 -- persistent "$seed" 250 $some; done
+        run 100 $f 4 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- persistent "$seed" 250 $some
+        run 100 $f 4 SKEIN_GUARD_AFTER=2 'SKEIN_MACHINE=node:* core:2' -- persistent "$seed" 250 $some
+        run 100 $f 2 SKEIN_GUARD=off -- persistent "$seed" 60 none
+        run 100 $f 2 -- persistent "$seed" 60 # too few to compare
+        run 100 $f 8 SKEIN_SHM=0 SKEIN_ALLREDUCE_RING=1 -- persistent "$seed" 400 $host
+    fi
     if wanted tuning; then tuning $f; fi
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done
@@ -472,6 +483,7 @@ flavour_tests() { # flavour
         run 60 $f 3 SKEIN_CACHE=2 -- concurrent deferred 4
         for n in 2 4; do run 90 $f $n SKEIN_FIND=3 -- concurrent adopt 40; done
         run 90 $f 2 -- concurrent free 200
+        for n in 2 3; do run 90 $f $n SKEIN_GUARD_AFTER=1 -- concurrent repeat 300; done
         run 90 $f 2 -- concurrent setups 600
         run 60 $f 2 -- concurrent zero
         run 60 $f 3 SKEIN_FIND=0 -- concurrent zero

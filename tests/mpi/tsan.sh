@@ -49,5 +49,6 @@ check SKEIN_FIND=1000000 "$concurrent" deferred 5 # finds a race if the plans of
 check "$concurrent" adopt 20
 check "$concurrent" free 50
 check "$concurrent" setups 200
+check SKEIN_GUARD_AFTER=1 "$concurrent" repeat 200
 check "$threads" 1 10
 finish

@@ -120,6 +120,30 @@ static void make_calls_apart(world *w, int64_t n)
     }
 }
 
+/* Starts of a persistent call, which must not wait. Where they are due the ranks agree beside one that the best side
+ * serves. */
+static void make_starts(world *w, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        sk_guard_verdict v[RANKS];
+        int64_t all[SK_GUARD_VALUES] = {0}, values[SK_GUARD_VALUES];
+        bool due = sk_guard_must_agree(&w->rank[0]);
+        assert_int_equal(sk_guard_must_agree(&w->rank[1]), due);
+        for (int i = 0; due && i < RANKS; i++) {
+            sk_guard_say(&w->rank[i], values);
+            for (int j = 0; j < SK_GUARD_VALUES; j++)
+                all[j] = values[j] > all[j] ? values[j] : all[j];
+        }
+        all[SK_GUARD_MEETING] = w->meeting;
+        for (int i = 0; i < RANKS; i++)
+            v[i] = due ? (sk_guard_verdict){.side = w->rank[i].best}
+                       : sk_guard_ask(&w->rank[i], NULL, NULL);
+        serve(w, v, 0);
+        for (int i = 0; due && i < RANKS; i++)
+            w->decided += sk_guard_go_on(&w->rank[i], all) && i == 0;
+    }
+}
+
 /* The ranks agree; true: it is decided. */
 static bool agree(world *w)
 {
@@ -340,6 +364,47 @@ static void a_comparison_tells_its_times(void **state)
     assert_int_equal(w.decided, 1);
 }
 
+/* The first look, two rounds of 4, and a start in which the ranks agree after each. */
+static void a_faster_host_serves_starts(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    w.skein[1] = 1200000;
+    make_starts(&w, FIRST + 6 + 1 + 4 * 5 + 1);
+    assert_int_equal(w.hosts, 3 + 2 * 5);
+    assert_int_equal(w.decided, 0);
+    make_starts(&w, 1);
+    assert_int_equal(w.decided, 1);
+    assert_int_equal(sk_guard_last_times(&w.rank[0]).skein, 1200000);
+    make_starts(&w, 100);
+    assert_int_equal(w.hosts, 3 + 2 * 5 + 100);
+}
+
+static void a_slower_host_costs_starts_a_two_hundredth(void **state)
+{
+    (void)state;
+    world w = make(100000, 400000);
+    w.meeting = 100000;
+    make_starts(&w, 1000000);
+    assert_true((double)w.total / (100000.0 * 1000000) - 1 < 1.0 / 190);
+    assert_true(w.hosts > 3);
+}
+
+static void a_comparison_that_is_put_off_begins_later(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    make_starts(&w, FIRST);
+    for (int i = 0; i < RANKS; i++) {
+        assert_true(sk_guard_begins(&w.rank[i]));
+        sk_guard_put_off(&w.rank[i], 50);
+    }
+    make_starts(&w, 50 + 3);
+    assert_int_equal(w.hosts, 0);
+    make_starts(&w, 100);
+    assert_true(w.hosts > 50);
+}
+
 static void the_fastest_of_three_serves(void **state)
 {
     enum { ALL = BOTH | 1 << SK_GUARD_OTHER, US = 1000000 };
@@ -487,6 +552,9 @@ int main(void)
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
         cmocka_unit_test(a_comparison_tells_its_times),
+        cmocka_unit_test(a_faster_host_serves_starts),
+        cmocka_unit_test(a_slower_host_costs_starts_a_two_hundredth),
+        cmocka_unit_test(a_comparison_that_is_put_off_begins_later),
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),

@@ -2,6 +2,7 @@
  * persistent, each also with large counts where the host has them. */
 #include <stdatomic.h>
 
+#include "mpi/dispatch/by_host.h"
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/dispatch.h"
@@ -57,9 +58,12 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
     {                                                                                              \
         int rc;                                                                                    \
         sk_args a = ARGS(COLL, how, is_wide, __VA_ARGS__);                                         \
-        if (sk_dispatch(&a, request, &rc))                                                         \
+        bool served = sk_dispatch(&a, request, &rc);                                               \
+        if (served && ((how) != SK_PERSISTENT || !a.also))                                         \
             return rc;                                                                             \
         rc = host;                                                                                 \
+        if (served)                                                                                \
+            return sk_by_host_add(a.also, rc, request);                                            \
         if (SK_UNLIKELY(a.timed))                                                                  \
             sk_guarded_over(a.timed);                                                              \
         return sk_count_over(rc);                                                                  \

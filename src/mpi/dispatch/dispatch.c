@@ -47,19 +47,11 @@ static bool pass_to_host(const sk_args *a, sk_comm *c, sk_host_reason why)
     return to_host(a, c, why);
 }
 
-static int next_persist_tag(sk_comm *c)
-{
-    int tag = sk_comm_tag_at(c, sk_proc.tags + c->next_persist_tag++);
-    if (c->next_persist_tag == sk_proc.tags)
-        c->next_persist_tag = 0;
-    return tag;
-}
-
 /* This rank cannot take part in a call that the others make. */
 static void skip_tag(sk_comm *c, sk_form form)
 {
     if (form == SK_PERSISTENT)
-        next_persist_tag(c);
+        sk_comm_persist_tag(c);
     else
         sk_comm_tag(c);
 }
@@ -72,7 +64,7 @@ static int start(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     sk_op *op = sk_op_new(c, call, mpi_op, plan, form);
     if (!op)
         return MPI_ERR_NO_MEM;
-    op->wire.tag = form == SK_PERSISTENT ? next_persist_tag(c) : sk_comm_tag(c);
+    op->wire.tag = form == SK_PERSISTENT ? sk_comm_persist_tag(c) : sk_comm_tag(c);
     if (form == SK_NONBLOCKING)
         sk_op_start(op);
     *request = op->handle;
@@ -127,8 +119,21 @@ static double now(void)
     return sk_proc.reporting ? sk_clock() : 0;
 }
 
+/* Are the starts of this persistent request compared with the host's? Then all ranks make the host's request as well. */
+static void compare_starts(sk_args *a, sk_comm *c, const sk_plan *plan, MPI_Request request)
+{
+    sk_guard guard;
+    if (!sk_guarded_persistent(c, a, &guard))
+        return;
+    a->also = sk_op_of(request);
+    a->also->quiet = 0;
+    a->also->persist = sk_persist_new(&guard, a->coll, plan->size, sk_comm_persist_tag(c));
+    if (!a->also->persist)
+        sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others count */
+}
+
 /* A planned call that outlives its call. False: it is left to the host. */
-__attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c, sk_descriptor *x,
+__attribute__((noinline)) static bool start_planned(sk_args *a, sk_comm *c, sk_descriptor *x,
                                                     MPI_Request *request, int error, int *rc)
 {
     sk_mpi_call call = {.handles = x->wire.handles,
@@ -140,6 +145,8 @@ __attribute__((noinline)) static bool start_planned(const sk_args *a, sk_comm *c
     if (a->form == SK_PERSISTENT && !sk_own_lane_get(c, x->plan, &call.own_lane))
         return pass_to_host(a, c, SK_HOST_MEMORY);
     *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    if (a->form == SK_PERSISTENT && *rc == MPI_SUCCESS)
+        compare_starts(a, c, x->plan, *request);
     return true;
 }
 
@@ -172,8 +179,8 @@ static bool start_at_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 }
 
 /* A planned call that outlives its call: start it. The rest as above. */
-static bool start_or_pass(const sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request,
-                          int error, int *rc)
+static bool start_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request *request, int error,
+                          int *rc)
 {
     void *send = (void *)(uintptr_t)a->sbuf;
     sk_op *op = NULL;
@@ -506,6 +513,7 @@ static bool dispatch_staged(sk_args *a, const sk_mpi_call *call, sk_staged_sides
     copied.staging = a->form == SK_BLOCKING ? NULL : s;
     int copying = a->form == SK_BLOCKING ? wait_staged(s, false) : MPI_SUCCESS;
     bool served = dispatch_call(&copied, request, rc);
+    a->also = copied.also;
     if (served && a->form == SK_BLOCKING && *rc == MPI_SUCCESS && copying == MPI_SUCCESS)
         copying = wait_staged(s, true);
     if (served && copying != MPI_SUCCESS)

@@ -252,15 +252,37 @@ static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *cal
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
+/* May the host serve such a call? The same answer on all ranks. */
+static bool host_allowed(const sk_comm *c, const sk_args *a, const sk_call *call)
+{
+    return c->nranks > 1 && !c->devices && host_can_be_tried() &&
+           (!sk_coll_neighbor(a->coll) || neighbors_compared(c, a)) && !host_errs(a) &&
+           !(call->in_place && sk_coll_exchanges(a->coll) &&
+             (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
+}
+
+static bool is_compared(sk_coll coll)
+{
+    return sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, coll);
+}
+
+bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
+{
+    sk_mpi_call read;
+    if (!SK_HOST_PERSISTS || !is_compared(a->coll) || bits_may_change(a) ||
+        !sk_args_read(a, c, &read) || !host_allowed(c, a, &read.call))
+        return false;
+    *out = sk_guard_new(first_calls(&read.call));
+    sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);
+    return true;
+}
+
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted)
 {
-    bool compared = sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, a->coll);
+    bool compared = is_compared(a->coll);
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || !host_can_be_tried() ||
-        (neighbor && !neighbors_compared(c, a)) || host_errs(a) ||
-        (call->in_place && sk_coll_exchanges(a->coll) &&
-         (a->form == SK_NONBLOCKING || SK_HOST_SPLITS_ELEMENTS)))
+    if (a->form == SK_PERSISTENT || !host_allowed(c, a, call))
         return NULL;
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
@@ -311,12 +333,12 @@ static int64_t largest(void *of, int64_t values[SK_GUARD_VALUES])
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
-static void report_comparison(const sk_guarded *g, const sk_comm *c)
+void sk_guarded_report(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes)
 {
-    sk_guard_times t = sk_guard_last_times(&g->guard);
+    sk_guard_times t = sk_guard_last_times(g);
     if (c->rank == 0 && t.host)
-        sk_report_comparison(sk_proc.report, g->coll, g->bytes,
-                             &(sk_report_outcome){.host_won = g->guard.best == SK_GUARD_HOST,
+        sk_report_comparison(sk_proc.report, coll, bytes,
+                             &(sk_report_outcome){.host_won = g->best == SK_GUARD_HOST,
                                                   .skein_ns = t.skein,
                                                   .host_ns = t.host});
 }
@@ -351,7 +373,7 @@ static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c, const sk_args *a)
     sk_guard_verdict v = sk_guard_ask(&g->guard, NULL, c);
     if (g->guard.phase != SK_GUARD_DECIDED) {
         c->compared = g;
-        sk_watch(!g->guard.held);
+        sk_watch(SK_WATCH_NONBLOCKING, !g->guard.held);
     }
     g->open = v.timed;
     g->before = waited;
@@ -373,7 +395,7 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
         v = (sk_guard_verdict){.side = g->guard.best};
     }
     if (v.decided) {
-        report_comparison(g, c);
+        sk_guarded_report(&g->guard, c, g->coll, g->bytes);
         g->learn = sk_learn_about(c, a);
         sk_learn_comparison(&g->guard, &g->learn);
     }
@@ -387,7 +409,7 @@ sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
     meeting m = {on, NULL, true};
     if (!sk_guard_agree(&g->guard, largest, &m))
         return NULL;
-    report_comparison(g, c);
+    sk_guarded_report(&g->guard, c, g->coll, g->bytes);
     sk_learn_comparison(&g->guard, &g->learn);
     c->compared = NULL;
     return g;

@@ -4,6 +4,8 @@
  * Nonblocking calls must not wait for other ranks, so their comparison goes on at the next blocking call on the
  * communicator. One cell at a time is compared, by what its calls and those that wait take: see watch.h.
  *
+ * Persistent calls have a guard each: see persist.h.
+ *
  * A call that the host serves costs what it would cost without Skein. Nothing is tried where the bits of a
  * result could change: reductions that may round. SKEIN_GUARD=off switches it off. */
 #ifndef SK_GUARDED_H
@@ -41,6 +43,13 @@ typedef struct sk_guarded {
  * ranks know that there is none (sk_topo_settled). Calls whose sizes not all ranks know are counted here, unless they
  * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
+
+/* The guard of a persistent request of its own: see persist.h. False: it is not compared, and Skein serves it. The same
+ * answer on all ranks. */
+bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out);
+
+/* A comparison has ended. */
+void sk_guarded_report(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes);
 
 /* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's
  * leaders are faster if all ranks have cores of their own, which a rank does not know of other hosts. So the host

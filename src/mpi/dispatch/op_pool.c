@@ -16,6 +16,9 @@ static void let_go(sk_op *op)
     if (op->staging)
         sk_staging_free(op->staging);
     free(op->call);
+    sk_persist_free(op->persist);
+    op->persist = NULL;
+    op->by_host = op->agreeing = op->linked = false;
     op->plan = NULL;
     op->comm = NULL;
     op->staging = NULL;

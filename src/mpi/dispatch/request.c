@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "mpi/dispatch/by_host.h"
 #include "mpi/dispatch/deferred.h"
 #include "mpi/dispatch/op_pool.h"
 #include "mpi/dispatch/setup.h"
@@ -102,6 +103,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     if (op->at_once)
         op->counter = sk_report_counter_of(sk_proc.report, plan->algo_index, plan->size);
     if (op->persistent) {
+        op->quiet = INT64_MAX;
         pthread_mutex_lock(&sk_proc.lock);
         op->persistent_next = sk_proc.persistent_first;
         sk_proc.persistent_first = op;
@@ -211,11 +213,30 @@ static int cancel_request(void *state, int complete)
     return MPI_SUCCESS; /* collectives cannot be cancelled */
 }
 
+void sk_op_link_active(sk_op *op)
+{
+    op->next = NULL;
+    *sk_proc.active_end = op;
+    sk_proc.active_end = &op->next;
+    atomic_fetch_add(&sk_proc.inflight, 1);
+}
+
+/* The progress tests it from now on. The lock is held. */
+static void link_by_host(sk_op *op)
+{
+    if (!op->by_host || op->linked || sk_op_state_of(op) != SK_OP_ACTIVE)
+        return;
+    op->linked = true;
+    sk_op_hold(op);
+    sk_op_link_active(op);
+}
+
 MPI_Request sk_op_work(sk_op *op)
 {
     pthread_mutex_lock(&sk_proc.lock);
     bool made = op->work_made;
     if (!made) {
+        link_by_host(op);
         sk_op_hold(op);
         int rc = sk_host.Grequest_start(query_request, free_request, cancel_request, op, &op->work);
         if (rc != MPI_SUCCESS)
@@ -242,6 +263,8 @@ void sk_op_init_run(sk_op *op)
  * communicator, some ranks do and others do not. */
 static sk_status poll_run(sk_op *op, bool first)
 {
+    if (op->by_host)
+        return first ? SK_AGAIN : sk_by_host_poll(op);
     if (op->call) {
         sk_status st = make_plan(op);
         if (st == SK_AGAIN)
@@ -280,16 +303,24 @@ static sk_status poll_staged(sk_op *op)
     return st;
 }
 
+static bool run_is_over(sk_op *op, bool first)
+{
+    if ((op->staging && !op->by_host ? poll_staged(op) : poll_run(op, first)) == SK_AGAIN)
+        return false;
+    if (op->in_lane)
+        leave_lane(op);
+    return true;
+}
+
 /* Progress one collective; the process lock is held. True: it is over. From then on others may wait for
  * it, but it stays until `complete`. */
 static bool poll_op(sk_op *op, bool first)
 {
     SK_ASSERT(sk_process_locked());
-    if ((op->staging ? poll_staged(op) : poll_run(op, first)) == SK_AGAIN)
-        return false;
-    if (op->in_lane)
-        leave_lane(op);
-    return true;
+    if (!op->agreeing)
+        return run_is_over(op, first);
+    op->ran = op->ran || run_is_over(op, first);
+    return !first && sk_persist_poll(op->persist) && op->ran;
 }
 
 /* The run is over. The process lock is not held: completing the request calls the host. The
@@ -297,7 +328,9 @@ static bool poll_op(sk_op *op, bool first)
  * lock of its own. */
 static void complete(sk_op *op)
 {
-    if (sk_proc.report && op->plan)
+    if (op->by_host)
+        sk_persist_count(op->persist, op->since);
+    else if (sk_proc.report && op->plan)
         sk_count_served(op->plan,
                         sk_report_counter_of(sk_proc.report, op->plan->algo_index, op->plan->size),
                         op->since, NULL);
@@ -306,23 +339,15 @@ static void complete(sk_op *op)
         op->comm = NULL;
     }
     pthread_mutex_lock(&sk_proc.lock);
-    atomic_store_explicit(&op->state, SK_OP_OVER, memory_order_release);
-    bool made = op->work_made;
+    bool made = op->work_made; /* the next start of a persistent one may come at once */
     MPI_Request work = op->work;
+    atomic_store_explicit(&op->state, SK_OP_OVER, memory_order_release);
     pthread_mutex_unlock(&sk_proc.lock);
     if (made)
         sk_host.Grequest_complete(work);
     sk_op_release(op);
     if (atomic_load_explicit(&sk_proc.ndeferred, memory_order_relaxed))
         sk_free_deferred();
-}
-
-void sk_op_link_active(sk_op *op)
-{
-    op->next = NULL;
-    *sk_proc.active_end = op;
-    sk_proc.active_end = &op->next;
-    atomic_fetch_add(&sk_proc.inflight, 1);
 }
 
 void sk_op_start(sk_op *op)
@@ -355,6 +380,26 @@ void sk_op_start(sk_op *op)
     pthread_mutex_unlock(&sk_proc.lock);
     if (over)
         complete(op);
+}
+
+int sk_op_start_by_host(sk_op *op)
+{
+    op->run.status = SK_OK;
+    op->wire.error = MPI_SUCCESS;
+    op->owned = op->work_made = op->linked = false;
+    if (sk_proc.reporting)
+        op->since = sk_clock();
+    int rc = sk_host.Start(&op->persist->host);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    sk_process_add(&sk_proc.pending, 1);
+    atomic_store_explicit(&op->state, SK_OP_ACTIVE, memory_order_relaxed);
+    if (op->agreeing) {
+        pthread_mutex_lock(&sk_proc.lock);
+        link_by_host(op);
+        pthread_mutex_unlock(&sk_proc.lock);
+    }
+    return rc;
 }
 
 /* Polling a collective looks at the network, so with many active ones only some are polled each
@@ -422,7 +467,7 @@ static bool run_alone(sk_op *op)
 {
     pthread_mutex_lock(&sk_proc.lock);
     bool alone = sk_proc.active == op && !op->next && op->plan && !op->staging && !op->call &&
-                 sk_sched_view(op->plan->sched)->nepochs &&
+                 !op->by_host && !op->agreeing && sk_sched_view(op->plan->sched)->nepochs &&
                  (op->own_lane.shm || (op->in_lane && may_run_on_lane(op)));
     op->owned = alone;
     pthread_mutex_unlock(&sk_proc.lock);
@@ -450,6 +495,10 @@ static bool run_alone(sk_op *op)
 static void wait_until_over(sk_op *op)
 {
     enum { HOST_EVERY = 8 };
+    if (op->by_host && !op->linked) {
+        sk_by_host_wait(op);
+        return;
+    }
     if (run_alone(op))
         return;
     unsigned polls = 0;
@@ -479,6 +528,17 @@ void sk_op_wait(sk_op *op)
         wait_until_over(op);
 }
 
+void sk_op_test(sk_op *op)
+{
+    if (sk_op_state_of(op) == SK_OP_OVER)
+        return;
+    if (!op->by_host || op->linked) {
+        sk_progress();
+        return;
+    }
+    sk_by_host_test(op);
+}
+
 void sk_op_waited(sk_op *op)
 {
     SK_ASSERT(sk_op_state_of(op) == SK_OP_OVER);
@@ -498,6 +558,7 @@ void sk_op_user_frees(sk_op *op)
         while (*at != op)
             at = &(*at)->persistent_next;
         *at = op->persistent_next;
+        link_by_host(op);
         pthread_mutex_unlock(&sk_proc.lock);
         atomic_fetch_sub(&sk_proc.persistent, 1);
     }

@@ -15,7 +15,10 @@
  *
  * On a communicator with shared memory the nonblocking collectives take its lanes in turn (shm.h). On
  * every lane they run one after the other, in the order in which all ranks start them. A persistent one has
- * a lane of its own. */
+ * a lane of its own.
+ *
+ * A start of a persistent one may be the host's (persist.h). Then a call that waits or tests does so with the host's
+ * request, and the progress has nothing to do with it, unless a generalized request must be completed. */
 #ifndef SK_REQUEST_H
 #define SK_REQUEST_H
 
@@ -23,6 +26,7 @@
 #include "exec/run.h"
 #include "mpi/dispatch/args.h"
 #include "mpi/dispatch/observe.h"
+#include "mpi/dispatch/persist.h"
 #include "mpi/transport/mpi_wire.h"
 
 /* IDLE: in the pool, or persistent and not started. */
@@ -49,8 +53,14 @@ typedef struct sk_op {
     struct sk_staging *staging; /* of the buffers, or NULL */
     enum { SK_STAGE_IN, SK_STAGE_RUN, SK_STAGE_BACK } stage;
     double since;
+    sk_persist *persist; /* persistent ones that are compared, or NULL */
+    int64_t quiet; /* persistent: so many starts are Skein's before its guard is asked again */
+    bool by_host;  /* this start is the host's */
+    bool agreeing; /* the ranks agree beside this start */
+    bool ran;      /* and only that is under way */
 
     /* Under sk_proc.lock. */
+    bool linked;             /* by the host: the progress tests it */
     bool owned;              /* a thread that waits for it runs it */
     bool work_made;          /* it has a generalized request */
     MPI_Request work;        /* which is this */
@@ -84,6 +94,9 @@ void sk_op_start(sk_op *op);
 
 /* The same for one whose `at_once` is set. */
 void sk_op_start_at_once(sk_op *op);
+
+/* The same for a start of the host's: what it says. */
+int sk_op_start_by_host(sk_op *op);
 
 /* Add a served call to the report; `c`: the communicator of a blocking one, else NULL. */
 static inline void sk_count_served(const sk_plan *p, sk_report_counter *counter, double since,
@@ -119,8 +132,9 @@ static inline sk_op_state sk_op_state_of(const sk_op *op)
     return atomic_load_explicit(&op->state, memory_order_acquire);
 }
 
-/* A started one: wait until it is over. */
+/* A started one: wait until it is over, or see whether it is. */
 void sk_op_wait(sk_op *op);
+void sk_op_test(sk_op *op);
 
 /* It is over and has no generalized request: is its result MPI_SUCCESS? */
 bool sk_op_well(const sk_op *op);

@@ -1,5 +1,5 @@
-/* watch.h: what the calls that start, wait for and test requests take while nonblocking calls are compared: see
- * guarded.h. A program may compute as long as it likes between them. */
+/* watch.h: what the calls that start, wait for and test requests take while nonblocking or persistent calls are compared:
+ * see guarded.h and persist.h. A program may compute as long as it likes between them. */
 #ifndef SK_WATCH_H
 #define SK_WATCH_H
 
@@ -11,9 +11,15 @@
 /* At most so many calls after the last one that is compared: a program that makes no more of those must not pay. */
 enum { SK_WATCH_CALLS = 4096 };
 
-static inline void sk_watch(bool on)
+/* Who compares: nonblocking calls on some communicator, or a persistent one. */
+typedef enum sk_watcher { SK_WATCH_NONBLOCKING = 1, SK_WATCH_PERSISTENT = 2 } sk_watcher;
+
+static inline void sk_watch(sk_watcher who, bool on)
 {
-    atomic_store_explicit(&sk_proc.watching, on ? SK_WATCH_CALLS : 0, memory_order_relaxed);
+    int others = ~(int)who & (on ? atomic_fetch_or(&sk_proc.watchers, (int)who)
+                                 : atomic_fetch_and(&sk_proc.watchers, ~(int)who));
+    if (on || !others)
+        atomic_store_explicit(&sk_proc.watching, on ? SK_WATCH_CALLS : 0, memory_order_relaxed);
 }
 
 static inline bool sk_watching(void)

@@ -161,6 +161,15 @@ static inline int sk_comm_tag(sk_comm *c)
     return sk_comm_tag_at(c, sk_comm_next(c));
 }
 
+/* The tag of a persistent collective. */
+static inline int sk_comm_persist_tag(sk_comm *c)
+{
+    int tag = sk_comm_tag_at(c, sk_proc.tags + c->next_persist_tag++);
+    if (c->next_persist_tag == sk_proc.tags)
+        c->next_persist_tag = 0;
+    return tag;
+}
+
 static inline bool sk_host_starts(const sk_comm *c, sk_coll coll)
 {
     return atomic_load_explicit(&c->host_starts, memory_order_relaxed) >> coll & 1;

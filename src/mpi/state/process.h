@@ -21,6 +21,7 @@ struct sk_comm;
 struct sk_dtype;
 struct sk_world;
 struct sk_op;
+struct sk_persist;
 
 enum { SK_SLOTS = 256 }; /* of the tables indexed by handle */
 
@@ -50,6 +51,7 @@ typedef struct sk_process {
     atomic_int ndeferred;    /* entries of `deferred` */
     atomic_int devices;      /* SK_DEVICES_*: see device.h */
     atomic_int watching;     /* calls that wait are timed, so many at most: see dispatch/watch.h */
+    atomic_int watchers;     /* who wants that: a bit for each sk_watcher */
     _Atomic(int64_t) waited; /* ns that they took */
     _Atomic(uint32_t) calls; /* collectives so far, roughly: see sk_process_call */
 
@@ -105,9 +107,11 @@ typedef struct sk_process {
     struct sk_dtype *types;
     struct sk_op *active; /* in order of start */
     struct sk_op **active_end;
-    struct sk_op *persistent_first;    /* those that the user has not freed */
-    struct sk_buffered *buffered;      /* messages of MPI_Bsend that Skein buffers: see p2p.c */
-    struct sk_deferred_free *deferred; /* types and operations freed by the user while in use */
+    struct sk_op *persistent_first;      /* those that the user has not freed */
+    struct sk_persist *compared_persist; /* the persistent one that is compared now, or NULL */
+    int compared_refused;                /* to others since its last start */
+    struct sk_buffered *buffered;        /* messages of MPI_Bsend that Skein buffers: see p2p.c */
+    struct sk_deferred_free *deferred;   /* types and operations freed by the user while in use */
 } sk_process;
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));

@@ -1,0 +1,193 @@
+#include "mpi/dispatch/persist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/dispatch/count.h"
+#include "mpi/dispatch/observe.h"
+#include "mpi/dispatch/watch.h"
+
+sk_persist *sk_persist_new(const sk_guard *guard, sk_coll coll, int64_t bytes, int tag)
+{
+    enum { FEWEST = 8 }; /* starts between two attempts to begin */
+    sk_persist *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->guard = *guard;
+    t->host = t->holder = MPI_REQUEST_NULL;
+    t->tag = tag;
+    t->coll = coll;
+    t->bytes = bytes;
+    t->retry = guard->before > FEWEST ? guard->before : FEWEST;
+    return t;
+}
+
+/* The user may free the communicator. Open MPI's persistent collectives do not keep it, but a receive does that is never
+ * started. */
+void sk_persist_add_host(sk_persist *t, MPI_Request host, MPI_Comm comm)
+{
+    t->host = host;
+    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, &t->holder) != MPI_SUCCESS)
+        t->holder = MPI_REQUEST_NULL;
+}
+
+/* ---- one at a time ---- */
+
+/* Is this the one of this process that is compared, or may it be? One whose starts do not come any more loses it. */
+static bool take(sk_persist *t)
+{
+    enum { PATIENCE = 8 };
+    pthread_mutex_lock(&sk_proc.lock);
+    if (!sk_proc.compared_persist || sk_proc.compared_refused >= PATIENCE)
+        sk_proc.compared_persist = t;
+    bool mine = sk_proc.compared_persist == t;
+    sk_proc.compared_refused = mine ? 0 : sk_proc.compared_refused + 1;
+    pthread_mutex_unlock(&sk_proc.lock);
+    return mine;
+}
+
+static void let_go(const sk_persist *t)
+{
+    pthread_mutex_lock(&sk_proc.lock);
+    bool mine = sk_proc.compared_persist == t;
+    if (mine)
+        sk_proc.compared_persist = NULL;
+    pthread_mutex_unlock(&sk_proc.lock);
+    if (mine)
+        sk_watch(SK_WATCH_PERSISTENT, false);
+}
+
+void sk_persist_free(sk_persist *t)
+{
+    if (!t)
+        return;
+    let_go(t);
+    if (t->host != MPI_REQUEST_NULL)
+        sk_host.Request_free(&t->host);
+    if (t->holder != MPI_REQUEST_NULL)
+        sk_host.Request_free(&t->holder);
+    free(t);
+}
+
+/* ---- what the ranks ask each other ---- */
+
+enum { FREE, BUSY, NEVER }; /* values[0] of SK_PERSIST_BEGIN; the largest counts */
+
+static int64_t shorter(int64_t so_far, int64_t ns)
+{
+    return so_far && so_far < ns ? so_far : ns;
+}
+
+static void say_times(sk_persist *t)
+{
+    int64_t before = sk_watch_now(), since = sk_watch_now();
+    sk_guard_say(&t->guard, t->values);
+    t->clock_ns = shorter(t->clock_ns, since - before);
+    t->values[SK_GUARD_MEETING] = t->meeting_ns;
+    t->values[SK_GUARD_CLOCK] = t->clock_ns;
+}
+
+static sk_persist_start ask(sk_persist *t, const sk_comm *c, sk_persist_question what,
+                            sk_guard_side side)
+{
+    memset(t->values, 0, sizeof t->values);
+    if (what == SK_PERSIST_COMPARE)
+        say_times(t);
+    else if (what == SK_PERSIST_BEGIN)
+        t->values[0] = t->host == MPI_REQUEST_NULL ? NEVER : take(t) ? FREE : BUSY;
+    t->asked = what;
+    t->agreed = false;
+    if (sk_own_allreduce(&t->agreement, c, t->tag, t->values, SK_GUARD_VALUES, SK_OP_MAX) != SK_OK)
+        sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM); /* the others wait for it */
+    return (sk_persist_start){.side = side, .watched = true};
+}
+
+bool sk_persist_poll(sk_persist *t)
+{
+    if (t->agreed)
+        return true;
+    sk_status st = sk_own_coll_poll(&t->agreement, false);
+    if (st == SK_AGAIN)
+        return false;
+    if (st != SK_OK)
+        sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_INTERN); /* the others would decide something else */
+    return t->agreed = true;
+}
+
+/* A comparison begins, or the ranks try again later: not all of their requests at the same start, because they may have come
+ * to them in different orders. */
+static void begin_or_wait(sk_persist *t)
+{
+    enum { APART = 8 };
+    t->may_begin = t->values[0] == FREE;
+    if (t->may_begin)
+        return;
+    let_go(t);
+    t->retry = t->values[0] == NEVER || t->retry > INT64_MAX / 4 ? INT64_MAX / 4 : 2 * t->retry;
+    sk_guard_put_off(&t->guard, t->retry + t->tag % APART);
+}
+
+/* What the ranks have agreed on beside the last start, and what it took. */
+static void conclude(sk_persist *t, const sk_comm *c, int64_t took)
+{
+    if (t->timed)
+        sk_guard_took(&t->guard, took);
+    if (t->asked == SK_PERSIST_BEGIN)
+        begin_or_wait(t);
+    if (t->asked == SK_PERSIST_COMPARE) {
+        t->meeting_ns = shorter(t->meeting_ns, took);
+        if (sk_guard_go_on(&t->guard, t->values)) {
+            sk_guarded_report(&t->guard, c, t->coll, t->bytes);
+            t->may_begin = false;
+            let_go(t);
+        }
+    }
+    t->timed = false;
+    t->asked = SK_PERSIST_NOTHING;
+}
+
+/* A start of a comparison. */
+static sk_persist_start compare(sk_persist *t, const sk_comm *c)
+{
+    take(t);
+    if (sk_guard_must_agree(&t->guard))
+        return ask(t, c, SK_PERSIST_COMPARE, t->guard.best);
+    sk_guard_verdict v = sk_guard_ask(&t->guard, NULL, NULL);
+    t->timed = v.timed;
+    if (v.timed || t->guard.phase != SK_GUARD_TIME)
+        return (sk_persist_start){.side = v.side, .watched = true};
+    t->guard.meetings++;
+    return ask(t, c, SK_PERSIST_MEET, v.side);
+}
+
+sk_persist_start sk_persist_next(sk_persist *t, const sk_comm *c)
+{
+    sk_guard *g = &t->guard;
+    if (t->asked == SK_PERSIST_NOTHING && !t->timed && sk_guard_passes(g))
+        return (sk_persist_start){.side = SK_GUARD_HOST};
+    int64_t waited = atomic_load_explicit(&sk_proc.waited, memory_order_relaxed);
+    conclude(t, c, waited - t->before);
+    if (sk_guard_quiet(g)) {
+        sk_persist_start next = {.side = g->best, .quiet = g->quiet};
+        g->quiet = 0;
+        return next;
+    }
+    if (sk_guard_passes(g))
+        return (sk_persist_start){.side = g->best};
+    t->before = waited;
+    sk_persist_start next = t->may_begin ? compare(t, c) : ask(t, c, SK_PERSIST_BEGIN, g->best);
+    sk_watch(SK_WATCH_PERSISTENT, true);
+    return next;
+}
+
+/* ---- the host's ---- */
+
+void sk_persist_count(const sk_persist *t, double since)
+{
+    if (!sk_proc.reporting)
+        sk_count_pass(t->coll, SK_HOST_FASTER);
+    else if (sk_proc.report)
+        sk_report_counter_add(
+            sk_report_host_counter(sk_proc.report, t->coll, SK_HOST_FASTER, t->bytes),
+            sk_observe_host(NULL, t->coll, since));
+}
