@@ -6,7 +6,7 @@ enum {
     LOOK = 3,            /* calls of a side; the first is not timed */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
-    MOST = 512,          /* at most, */
+    MOST = 64,           /* at most, */
     PART = 8,            /* and this part of the calls so far; */
     SHORT_NS = 20000,    /* if that is too little, wait for more calls */
     ROUNDS = 2,
@@ -55,7 +55,7 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
     g->tried += (g->meetings + 1) * (calls < 1 ? 1 : calls);
     g->doubt = 2 * values[SK_GUARD_CLOCK];
     if (g->meetings)
-        g->doubt += values[SK_GUARD_MEETING] / (g->timed - 1);
+        g->doubt += values[SK_GUARD_MEETING] / (2 * (g->timed - 1));
     g->meetings = 0;
 }
 

@@ -21,7 +21,7 @@
  * in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank runs ahead, and others
  * pay later. What it waits then counts, too. The first call after a change is not timed. A compared time is that of the
  * slowest rank. Times that differ by less than it takes to read the clock, at the begin and the end of a call, are the
- * same; and all n together by less than it takes to meet. The comparison is repeated when what it took, beyond what the
+ * same; and all n together by less than half of what it takes to meet. The comparison is repeated when what it took, beyond what the
  * calls would have taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
