@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpi/dispatch/adopt.h"
+#include "mpi/dispatch/await.h"
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
 #include "mpi/dispatch/count.h"
@@ -77,41 +78,6 @@ static int start_or_raise(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk
 {
     int rc = start(c, call, mpi_op, plan, form, request);
     return rc == MPI_SUCCESS ? rc : sk_raise(c, rc);
-}
-
-static void request_setup(sk_topo *t, sk_comm *c)
-{
-    int64_t tag = sk_comm_next(c);
-    for (int i = 1; i < SK_SETUP_TAGS; i++)
-        sk_comm_next(c);
-    sk_topo_add_setup(t, tag);
-    sk_call_cache_owe(c);
-}
-
-/* Neighbourhood collectives: request a set-up when one is needed. Blocking and persistent calls wait
- * for it, nonblocking calls must not. True: the call can be planned now. */
-static bool await_setups(const sk_args *a, sk_comm *c, sk_mpi_call *call, sk_status *st)
-{
-    sk_topo *t = c->topo;
-    bool needs_setup = sk_topo_count_call(t, c);
-    if (needs_setup && !sk_args_read(a, c, call)) {
-        t->calls--;
-        return true; /* the host will say what is wrong */
-    }
-    pthread_mutex_lock(&sk_proc.lock);
-    if (needs_setup) {
-        sk_topo_record_sizes(t, &call->call);
-        request_setup(t, c);
-    }
-    bool pending = sk_topo_setup_pending(t);
-    pthread_mutex_unlock(&sk_proc.lock);
-    t->setups_done = !pending; /* until a call requests the next one */
-    if (pending && a->form == SK_NONBLOCKING)
-        return false;
-    *st = pending ? sk_setup_wait(t, c) : SK_OK;
-    if (a->form == SK_BLOCKING)
-        t->settled = t->requested;
-    return true;
 }
 
 static double now(void)
@@ -354,7 +320,7 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
     double since = now();
     sk_mpi_call call;
     sk_status st = SK_OK;
-    if (sk_coll_neighbor(a->coll) && !await_setups(a, c, &call, &st)) {
+    if (sk_coll_neighbor(a->coll) && !sk_await_setups(a, c, &call, &st)) {
         if (!sk_args_read(a, c, &call))
             return to_host(a, c, SK_HOST_ARGS);
         *rc = start_or_raise(c, &call, a->op, NULL, a->form, request);
@@ -606,7 +572,7 @@ void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info)
     if (!t)
         return;
     t->assumed = true;
-    request_setup(t, c);
+    sk_request_setup(t, c);
     sk_status st = sk_setup_wait(t, c);
     t->assumed = false;
     if (st != SK_OK)
