@@ -179,12 +179,14 @@ static bool find_rows(advising *x, const sk_tuned *v, int n, sk_form form)
     int first = 0;
     while (first < n && (v[first].coll != x->call->coll || v[first].form != form))
         first++;
+    if (first == n)
+        return false;
     x->v = v + first;
     x->n = 0;
     while (first + x->n < n && x->v[x->n].coll == x->call->coll && x->v[x->n].form == form)
         x->n++;
     x->ncorners = 0;
-    return x->n > 0 && find_corners(x);
+    return find_corners(x);
 }
 
 bool sk_tuning_advise(sk_tuning *t, int machine, const sk_tuned *call, sk_tuning_able *able,

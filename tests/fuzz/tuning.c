@@ -25,6 +25,7 @@ static void advice_holds(sk_tuning *t, int machine)
         for (int ranks = 2; ranks < 100; ranks *= 3)
             for (int64_t bytes = 0; bytes < 1 << 20; bytes = 9 * bytes + 1) {
                 sk_tuned call = {.coll = (sk_coll)coll,
+                                 .form = (sk_form)((coll + ranks + bytes) % SK_NFORMS),
                                  .ranks = ranks,
                                  .nodes = 1 + (ranks > 20),
                                  .neighbours = sk_coll_neighbor((sk_coll)coll) ? 4 : 0,
