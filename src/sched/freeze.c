@@ -6,7 +6,7 @@
 
 /* ---- rules of epochs, as far as one rank can see ---- */
 
-enum { NEVER = UINT32_MAX };
+enum { NEVER = UINT32_MAX, FEW = 4 /* epochs, for which nothing is allocated */ };
 
 typedef struct epoch_use {
     uint32_t opened, posted; /* the round */
@@ -167,7 +167,8 @@ static bool rules_kept(const sk_sched *s, sk_round *rounds, uint32_t nrounds, ep
 static sk_status check_epochs(const sk_sched *s, sk_round *rounds, uint32_t nrounds,
                               uint32_t *open_in)
 {
-    epoch_use *use = calloc(s->v.nepochs, sizeof *use);
+    epoch_use some[FEW] = {0},
+              *use = s->v.nepochs <= FEW ? some : calloc(s->v.nepochs, sizeof *use);
     if (!use)
         return SK_NOMEM;
     for (uint32_t t = 0; t < s->v.nepochs; t++)
@@ -175,7 +176,8 @@ static sk_status check_epochs(const sk_sched *s, sk_round *rounds, uint32_t nrou
     bool ok = rules_kept(s, rounds, nrounds, use);
     for (uint32_t t = 0; t < s->v.nepochs; t++)
         open_in[t] = use[t].opened;
-    free(use);
+    if (use != some)
+        free(use);
     return ok ? SK_OK : SK_BADARG;
 }
 
@@ -313,10 +315,12 @@ sk_status sk_sched_freeze(sk_sched *s)
     if (s->status)
         return s->status;
     uint32_t n = s->v.nsteps, nepochs = s->v.nepochs, nrounds = n ? s->round_of[n - 1] + 1 : 0;
-    sk_step *sorted = calloc((size_t)n + nepochs + 1, sizeof *sorted);
-    sk_round *rounds = calloc((size_t)nrounds + 1, sizeof *rounds);
-    uint32_t *open_in = calloc(2 * (size_t)nepochs + 1, sizeof *open_in);
-    if (!sorted || !rounds || !open_in) {
+    size_t most = (size_t)n + nepochs + 1;
+    sk_step *sorted = calloc(1, most * sizeof *sorted + ((size_t)nrounds + 1) * sizeof(sk_round));
+    sk_round *rounds = (sk_round *)(sorted + most);
+    uint32_t some[2 * FEW],
+        *open_in = nepochs <= FEW ? some : calloc(2 * (size_t)nepochs, sizeof *open_in);
+    if (!sorted || !open_in) {
         s->status = SK_NOMEM;
         goto out;
     }
@@ -335,12 +339,13 @@ sk_status sk_sched_freeze(sk_sched *s)
     SK_ASSERT(o.n == n + o.nopen && o.opened == o.nopen); /* every step once, every epoch opened */
     keep(s, sorted, o.n, rounds, nrounds);
     s->v.straight = is_straight(&s->v);
-    free(open_in);
-    s->status = SK_BADARG; /* frozen: any further append is a mistake */
-    return SK_OK;
+    sorted = NULL;
 out:
     free(sorted);
-    free(rounds);
-    free(open_in);
-    return s->status;
+    if (open_in != some)
+        free(open_in);
+    if (s->status)
+        return s->status;
+    s->status = SK_BADARG; /* frozen: any further append is a mistake */
+    return SK_OK;
 }

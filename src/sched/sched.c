@@ -9,14 +9,9 @@ enum { SCRATCH_ALIGN = 64 };
 
 sk_sched *sk_sched_new(const sk_type *types, uint32_t ntypes)
 {
-    sk_sched *s = calloc(1, sizeof *s);
+    sk_sched *s = calloc(1, sizeof *s + ntypes * sizeof *types);
     if (!s)
         return NULL;
-    s->types = calloc(ntypes, sizeof *types);
-    if (!s->types) {
-        free(s);
-        return NULL;
-    }
     memcpy(s->types, types, ntypes * sizeof *types);
     s->v.types = s->types;
     s->v.ntypes = ntypes;
@@ -29,8 +24,6 @@ void sk_sched_free(sk_sched *s)
         return;
     free(s->steps);
     free(s->round_of);
-    free(s->rounds);
-    free(s->types);
     free(s->packets);
     free(s->epochs);
     free(s);
@@ -50,7 +43,7 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
         sk_sched_fail(s, SK_TOOBIG);
         return false;
     }
-    void *p = realloc(*array, (size_t)(cap ? 2 * cap : 16) * size);
+    void *p = realloc(*array, (size_t)sk_sched_grown(n, cap) * size);
     if (!p) {
         sk_sched_fail(s, SK_NOMEM);
         return false;

@@ -10,15 +10,18 @@ struct sk_sched {
     struct sk_sched_view v; /* points to the arrays below */
     sk_step *steps;
     uint32_t *round_of; /* while building: the round of each step */
-    sk_round *rounds;
-    sk_type *types;
+    sk_round *rounds;   /* behind the sorted steps */
     sk_packet_info *packets;
     sk_epoch_info *epochs;
     uint32_t cap, packet_cap, epoch_cap;
     uint32_t round; /* while building: current round */
     bool round_used;
     sk_status status; /* first failed append */
+    sk_type types[];
 };
+
+/* A plan is made in a call, so these are small enough for malloc's fastest way. */
+enum { SK_SCHED_FIRST = 8 };
 
 /* Append a step to the current round. */
 void sk_sched_append(sk_sched *s, const sk_step *st);
@@ -29,7 +32,7 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
 
 static inline uint32_t sk_sched_grown(uint32_t n, uint32_t cap)
 {
-    return n < cap ? cap : cap ? 2 * cap : 16;
+    return n < cap ? cap : cap ? 2 * cap : SK_SCHED_FIRST;
 }
 
 #endif

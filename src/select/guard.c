@@ -6,7 +6,7 @@ enum {
     LOOK = 3,            /* calls of a side; the first is not timed */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
-    MOST = 64,           /* at most, */
+    MOST = 32,           /* at most, */
     PART = 8,            /* and this part of the calls so far; */
     SHORT_NS = 20000,    /* if that is too little, wait for more calls */
     ROUNDS = 2,

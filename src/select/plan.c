@@ -179,7 +179,6 @@ static sk_status build(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     sk_status st = sk_renames_choose(&ps->renames, sel, p->algo, c, &r);
     if (st != SK_OK)
         return st;
-    sk_renames_explain(r, p->why, sizeof p->why);
     sk_call named = r ? sk_call_renamed(c, r) : *c;
     return sk_algo_build(p->algo, &named, &p->sched);
 }
@@ -204,7 +203,6 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
     p->straight = c->machine && c->machine->nnodes > 1 && p->algo && p->algo->straight &&
                   !(c->in_place && sk_coll_exchanges(c->coll)) &&
                   p->algo != sk_select_forced(sel, c->coll);
-    memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);
     sk_status st = p->algo ? build(ps, sel, c, p) : SK_OK;
     int64_t agreed[] = {p->algo_index, p->bytes, c->root};

@@ -28,7 +28,6 @@ typedef struct sk_plan {
     bool plain;          /* neighbours: the host does it as well, or better */
     bool host;           /* the host serves blocking calls, by measured times */
     bool straight;       /* between nodes a message for each block, as the host sends it */
-    char why[sizeof((sk_choice *)0)->why];
     atomic_int holders;
 } sk_plan;
 

@@ -6,9 +6,22 @@
 #include "select/rules.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "neighbor/cost/model.h"
+
+/* Choices are made in calls, words are wanted seldom: without space for them nothing is formatted. */
+__attribute__((format(printf, 3, 4))) static void say(char *why, size_t size, const char *format,
+                                                      ...)
+{
+    va_list args;
+    if (!size)
+        return;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+}
 
 static int64_t times(int64_t a, int64_t b)
 {
@@ -41,8 +54,8 @@ static bool below_holds(const sk_rule *r, const sk_settings *s, const sk_call *c
                         size_t size)
 {
     int64_t have = measure(r, c), want = bound_below(r, s, c);
-    snprintf(why, size, "%" PRId64 " bytes %s %" PRId64 " (%s)", have,
-             have < want ? "<" : ">=", want, sk_setting_info_get(r->below)->var);
+    say(why, size, "%" PRId64 " bytes %s %" PRId64 " (%s)", have, have < want ? "<" : ">=", want,
+        sk_setting_info_get(r->below)->var);
     return have < want;
 }
 
@@ -50,12 +63,12 @@ static bool below_holds(const sk_rule *r, const sk_settings *s, const sk_call *c
 static bool way_holds(const sk_rule *r, const sk_call *c, char *why, size_t size)
 {
     if (!sk_copy_prices_known(&c->machine->copy)) {
-        snprintf(why, size, "what copies cost here is not known");
+        say(why, size, "what copies cost here is not known");
         return false;
     }
     sk_ways w = r->ways(c);
-    snprintf(why, size, "%.1f us by single copy %s %.1f us through slots", w.single * 1e-3,
-             w.single < w.slots ? "<" : ">=", w.slots * 1e-3);
+    say(why, size, "%.1f us by single copy %s %.1f us through slots", w.single * 1e-3,
+        w.single < w.slots ? "<" : ">=", w.slots * 1e-3);
     return w.single < w.slots;
 }
 
@@ -72,8 +85,8 @@ static bool from_holds(const sk_rule *r, const sk_settings *s, const sk_call *c,
         want = r->formula(c->nranks, c->machine);
         source = "the formula for this many ranks";
     }
-    snprintf(why, size, "%" PRId64 " %s %s %" PRId64 " (%s)", have, unit[r->measure],
-             have >= want ? ">=" : "<", want, source);
+    say(why, size, "%" PRId64 " %s %s %" PRId64 " (%s)", have, unit[r->measure],
+        have >= want ? ">=" : "<", want, source);
     return have >= want;
 }
 
@@ -84,24 +97,24 @@ static bool kind_holds(const sk_rule *r, const sk_call *c, char *why, size_t siz
     switch (r->when) {
     case SK_WHEN_POWER_OF_TWO:
         yes = (p & (p - 1)) == 0;
-        snprintf(why, size, "%d ranks are %s power of two", p, yes ? "a" : "no");
+        say(why, size, "%d ranks are %s power of two", p, yes ? "a" : "no");
         break;
     case SK_WHEN_EVEN:
         yes = p % 2 == 0;
-        snprintf(why, size, "%d ranks are %s", p, yes ? "even" : "odd");
+        say(why, size, "%d ranks are %s", p, yes ? "even" : "odd");
         break;
     case SK_WHEN_COMMUTES:
         yes = !c->ordered;
-        snprintf(why, size, "the operation %s", yes ? "commutes" : "does not commute");
+        say(why, size, "the operation %s", yes ? "commutes" : "does not commute");
         break;
     case SK_WHEN_ORDERED:
-        snprintf(why, size, "the operation does not commute");
+        say(why, size, "the operation does not commute");
         break;
     case SK_WHEN_ONE_NODE:
-        snprintf(why, size, "all ranks share memory");
+        say(why, size, "all ranks share memory");
         break;
     case SK_WHEN_NODES:
-        snprintf(why, size, "%d nodes", c->machine->nnodes);
+        say(why, size, "%d nodes", c->machine->nnodes);
         break;
     case SK_WHEN_SUB:
     case SK_WHEN_ANY:
@@ -136,47 +149,49 @@ static bool ranks_hold(const sk_rule *r, const sk_settings *s, const sk_call *c,
 {
     int64_t want = sk_settings_int(s, r->ranks);
     if (c->nranks >= want && r->from)
-        snprintf(why, size, " on %d >= %" PRId64 " ranks", c->nranks, want);
+        say(why, size, " on %d >= %" PRId64 " ranks", c->nranks, want);
     else
-        snprintf(why, size, "%d ranks %s %" PRId64 " (%s)", c->nranks,
-                 c->nranks >= want ? ">=" : "<", want, sk_setting_info_get(r->ranks)->var);
+        say(why, size, "%d ranks %s %" PRId64 " (%s)", c->nranks, c->nranks >= want ? ">=" : "<",
+            want, sk_setting_info_get(r->ranks)->var);
     return c->nranks >= want;
 }
 
 sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                              size_t size)
 {
-    char bytes[112] = "", ranks[80] = "", kind[48] = "";
+    char bytes[112], ranks[80], kind[48];
+    size_t one = size ? sizeof bytes : 0, two = size ? sizeof ranks : 0,
+           three = size ? sizeof kind : 0;
+    bytes[0] = ranks[0] = kind[0] = '\0';
     if (!applies(r, c))
         return SK_RULE_WRONG_MACHINE;
-    if (r->from && !from_holds(r, s, c, bytes, sizeof bytes)) {
-        snprintf(why, size, "%s", bytes);
+    if (r->from && !from_holds(r, s, c, bytes, one)) {
+        say(why, size, "%s", bytes);
         return SK_RULE_WRONG_SIZE;
     }
-    if (r->below && !below_holds(r, s, c, bytes, sizeof bytes)) {
-        snprintf(why, size, "%s", bytes);
+    if (r->below && !below_holds(r, s, c, bytes, one)) {
+        say(why, size, "%s", bytes);
         return SK_RULE_WRONG_SIZE;
     }
-    if (r->ranks && !ranks_hold(r, s, c, ranks, sizeof ranks)) {
-        snprintf(why, size, "%s", ranks);
+    if (r->ranks && !ranks_hold(r, s, c, ranks, two)) {
+        say(why, size, "%s", ranks);
         return SK_RULE_WRONG_SIZE;
     }
-    if (!kind_holds(r, c, kind, sizeof kind)) {
-        snprintf(why, size, "%s", kind);
+    if (!kind_holds(r, c, kind, three)) {
+        say(why, size, "%s", kind);
         return SK_RULE_WRONG_KIND;
     }
     bool join = kind[0] && (bytes[0] || ranks[0]);
-    snprintf(why, size, "%s%s%s%s", bytes, ranks, join ? ", " : "", kind);
+    say(why, size, "%s%s%s%s", bytes, ranks, join ? ", " : "", kind);
     return SK_RULE_HOLDS;
 }
 
 bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call *c)
 {
     enum { FACTOR = 4 };
-    char why[160];
     sk_rule any_size = *r;
     any_size.from = any_size.below = SK_SET_ENABLE;
-    if (sk_rule_check(&any_size, s, c, why, sizeof why) != SK_RULE_HOLDS)
+    if (sk_rule_check(&any_size, s, c, NULL, 0) != SK_RULE_HOLDS)
         return false;
     if (r->ways && sk_copy_prices_known(&c->machine->copy)) {
         sk_ways w = r->ways(c);

@@ -13,7 +13,7 @@ typedef enum sk_rule_result {
 } sk_rule_result;
 
 /* `why` gets all conditions if the rule holds, otherwise the first one that fails. It is empty
- * where there is nothing to say. */
+ * where there is nothing to say. `size` 0: no words. */
 sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                              size_t size);
 

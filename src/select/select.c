@@ -171,6 +171,7 @@ static const char *refusal(const sk_select *s, const sk_algo *a, const sk_call *
 
 /* The reason of a choice, put together while the rules are tried. */
 typedef struct choice_reason {
+    bool wanted;      /* the words; else all texts stay empty */
     char refused[64]; /* the first algorithm that could not serve, and why not */
     char size[160];   /* the last rule that failed for its size or number of ranks */
     char kind[160];   /* the last rule that failed for the kind of call */
@@ -178,7 +179,7 @@ typedef struct choice_reason {
 
 static void note_refused(choice_reason *r, const sk_algo *a, const char *why)
 {
-    if (!r->refused[0])
+    if (r->wanted && !r->refused[0])
         snprintf(r->refused, sizeof r->refused, "%s %s", a->name, why);
 }
 
@@ -187,6 +188,8 @@ static void explain(const choice_reason *r, const sk_rule *rule, const char *hol
     const char *part[4];
     int n = 0;
     size_t at = 0;
+    if (!r->wanted)
+        return;
     if (r->refused[0])
         part[n++] = r->refused;
     if (r->size[0] && !(rule && (rule->from || rule->ranks)))
@@ -205,15 +208,19 @@ static void explain(const choice_reason *r, const sk_rule *rule, const char *hol
 static const sk_rule *find_rule(const sk_select *s, const sk_algo *a, const sk_call *c,
                                 choice_reason *r, char *why, size_t size)
 {
+    size = r->wanted ? size : 0;
+    why[0] = '\0';
     for (int i = 0; i < SK_RULES_MAX; i++) {
         switch (sk_rule_check(&a->rule[i], s->settings, c, why, size)) {
         case SK_RULE_HOLDS:
             return &a->rule[i];
         case SK_RULE_WRONG_SIZE:
-            snprintf(r->size, sizeof r->size, "%s", why);
+            if (r->wanted)
+                snprintf(r->size, sizeof r->size, "%s", why);
             break;
         case SK_RULE_WRONG_KIND:
-            snprintf(r->kind, sizeof r->kind, "%s", why);
+            if (r->wanted)
+                snprintf(r->kind, sizeof r->kind, "%s", why);
             break;
         case SK_RULE_WRONG_MACHINE:
             break;
@@ -256,8 +263,9 @@ static void choose_any(const sk_select *s, const sk_call *c, choice_reason *r, s
         }
         note_refused(r, *a, no);
     }
-    snprintf(out->why, sizeof out->why, "no algorithm can serve this call%s%s",
-             r->refused[0] ? ": " : "", r->refused);
+    if (r->wanted)
+        snprintf(out->why, sizeof out->why, "no algorithm can serve this call%s%s",
+                 r->refused[0] ? ": " : "", r->refused);
 }
 
 /* Neighbourhood collectives: the cheapest of the patterns that were made, if it is worthwhile. */
@@ -283,6 +291,8 @@ static void choose_by_price(const sk_select *s, const sk_call *c, choice_reason 
         }
     }
     const char *sep = r->refused[0] ? ", " : "";
+    if (!r->wanted)
+        return;
     if (!out->algo)
         snprintf(out->why, sizeof out->why, "no pattern can serve this call%s%s", sep, r->refused);
     else if (direct > best)
@@ -353,7 +363,8 @@ static bool able(const void *ctx, const sk_algo *a)
 }
 
 /* `c` NULL: any algorithm of the collective will do. */
-static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, sk_choice *out)
+static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, bool words,
+                   sk_choice *out)
 {
     sk_advice x;
     tuned_case k = {s, c};
@@ -362,6 +373,8 @@ static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, s
         !sk_tuning_advise(s->tuning, s->machine, call, able, &k, &x))
         return false;
     *out = (sk_choice){.algo = x.algo, .host = x.host, .us = x.us};
+    if (!words)
+        return true;
     if (x.host_us > 0)
         snprintf(host, sizeof host, ", the host %.4g us", x.host_us);
     snprintf(out->why, sizeof out->why, "tuning file: %s %.4g us%s%s", x.algo->name, x.us, host,
@@ -371,19 +384,21 @@ static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, s
 
 bool sk_select_tuned_choice(const sk_select *s, const sk_tuned *call, sk_choice *out)
 {
-    return advise(s, call, NULL, out);
+    return advise(s, call, NULL, true, out);
 }
 
-static bool choose_tuned(const sk_select *s, const sk_call *c, sk_choice *out)
+static bool choose_tuned(const sk_select *s, const sk_call *c, bool words, sk_choice *out)
 {
     sk_tuned call;
-    return sk_select_tuned_call(c, &call) && advise(s, &call, c, out);
+    return sk_select_tuned_call(c, &call) && advise(s, &call, c, words, out);
 }
 
 /* Forced, by measured times, by rules, by price, or any. */
-static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
+static void choose_first(const sk_select *s, const sk_call *c, bool words, sk_choice *out)
 {
-    choice_reason r = {0};
+    choice_reason r;
+    r.wanted = words;
+    r.refused[0] = r.size[0] = r.kind[0] = '\0';
     const sk_algo *forced = s->forced[c->coll];
     const char *no = forced ? refusal(s, forced, c) : NULL;
     *out = (sk_choice){0};
@@ -398,7 +413,7 @@ static void choose_first(const sk_select *s, const sk_call *c, sk_choice *out)
         snprintf(out->why, sizeof out->why, "%s", r.refused);
         return;
     }
-    if (choose_tuned(s, c, out) || choose_by_rules(s, c, &r, out))
+    if (choose_tuned(s, c, words, out) || choose_by_rules(s, c, &r, out))
         return;
     if (sk_coll_neighbor(c->coll))
         choose_by_price(s, c, &r, out);
@@ -420,12 +435,12 @@ const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
     bool before = true;
     if (!call.chooser)
         call.chooser = &s->chooser;
-    choose_first(s, &call, &first);
+    choose_first(s, &call, false, &first);
     if (!first.algo || s->forced[c->coll])
         return NULL;
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
-        choice_reason r = {0};
-        char why[160];
+        choice_reason r = {.wanted = false};
+        char why[1];
         before = before && *a != first.algo;
         if ((*a)->coll != c->coll || *a == first.algo || refusal(s, *a, &call) ||
             on_one_node(*a) != on_one_node(first.algo))
@@ -438,13 +453,15 @@ const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
     return nearly;
 }
 
-static void choose(const sk_select *s, const sk_call *c, sk_choice *out)
+static void choose(const sk_select *s, const sk_call *c, bool words, sk_choice *out)
 {
-    choose_first(s, c, out);
+    choose_first(s, c, words, out);
     const sk_algo *other = c->other && !c->sub ? sk_select_other(s, c) : NULL;
     if (!other)
         return;
-    snprintf(out->why, sizeof out->why, "faster here than %s, which was tried", out->algo->name);
+    if (words)
+        snprintf(out->why, sizeof out->why, "faster here than %s, which was tried",
+                 out->algo->name);
     out->algo = other;
     out->host = false;
     out->us = 0;
@@ -455,7 +472,7 @@ const sk_chooser *sk_select_chooser(const sk_select *s)
     return &s->chooser;
 }
 
-void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
+static void choose_whole(const sk_select *s, const sk_call *c, bool words, sk_choice *out)
 {
     /* SKEIN_GATHER=off does not concern the gather inside of an alltoall that Skein serves. */
     if (!c->sub && !sk_select_enabled(s, c->coll)) {
@@ -467,7 +484,17 @@ void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
     sk_call with_parts = *c;
     if (!c->chooser)
         with_parts.chooser = &s->chooser;
-    choose(s, &with_parts, out);
+    choose(s, &with_parts, words, out);
+}
+
+void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    choose_whole(s, c, false, out);
+}
+
+void sk_select_explain(const sk_select *s, const sk_call *c, sk_choice *out)
+{
+    choose_whole(s, c, true, out);
 }
 
 static const sk_algo *choose_part(const sk_chooser *x, const sk_call *c)

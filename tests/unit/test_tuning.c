@@ -273,7 +273,7 @@ static const char *chosen(const char *setting, const char *text, bool *host)
     assert_int_equal(sk_machine_parse("node:4 core:1", 4, &m, err, sizeof err), SK_OK);
     sk_call c = {.coll = SK_ALLREDUCE, .nranks = 4, .types = unit_types, .ntypes = 1, .machine = m};
     c.send = c.recv = (sk_side){.count = 64};
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     const char *name = choice.algo->name;
     *host = choice.host;
     assert_int_equal(choice.us > 0, strncmp(choice.why, "tuning file: ", 13) == 0);
@@ -312,15 +312,15 @@ static void a_trial_has_no_second_choice(void **state)
     sk_call c = {.coll = SK_ALLREDUCE, .nranks = 4, .types = unit_types, .ntypes = 1};
     c.send = c.recv = (sk_side){.count = 64};
     assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=shm", &s, err, sizeof err), SK_OK);
-    sk_select_choose(s, &c, &choice); /* there is no shared memory */
+    sk_select_explain(s, &c, &choice); /* there is no shared memory */
     assert_null(choice.algo);
     sk_call bcast = c;
     bcast.coll = SK_BCAST;
-    sk_select_choose(s, &bcast, &choice);
+    sk_select_explain(s, &bcast, &choice);
     assert_non_null(choice.algo);
     sk_select_free(s);
     assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=ring", &s, err, sizeof err), SK_OK);
-    sk_select_choose(s, &c, &choice);
+    sk_select_explain(s, &c, &choice);
     assert_string_equal(choice.algo->name, "ring");
     sk_select_free(s);
     assert_int_equal(sk_select_trial(env, "SKEIN_ALLREDUCE=rign", &s, err, sizeof err), SK_BADARG);

@@ -536,7 +536,7 @@ static sk_status choose(explanation *x, char *err, size_t size)
         return SK_BADARG;
     }
     if (!wanted)
-        sk_select_choose(x->select, &c, &x->choice);
+        sk_select_explain(x->select, &c, &x->choice);
     if (!x->choice.algo)
         return SK_OK;
     sk_status st = sk_renames_choose(&x->renames, x->select, x->choice.algo, &c, &x->rename);

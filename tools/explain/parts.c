@@ -24,7 +24,7 @@ static const sk_algo *record_part(const sk_chooser *chooser, const sk_call *c)
 {
     part_recorder *r = (part_recorder *)chooser;
     sk_choice choice;
-    sk_select_choose(r->select, c, &choice);
+    sk_select_explain(r->select, c, &choice);
     for (int i = 0; i < r->n; i++)
         if (r->part[i].coll == c->coll && r->part[i].nranks == c->nranks &&
             r->part[i].choice.algo == choice.algo)
