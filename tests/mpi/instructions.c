@@ -1,18 +1,18 @@
 /* instructions.c: N allreduces of 8 bytes in one of the forms, N calls of several kinds and sizes in turn, or
  * the lives of N communicators with some blocking ones in each, for instructions.sh to count under callgrind, which looks only into `measured`:
  * what comes before it, up to waiting for the other rank, is not the same in every run.
- *   instructions [N [nonblocking | persistent | mixed | young | lives]]
- * young: the calls 2 and 3 on N new communicators, which pass to the host unseen. */
+ *   instructions [N [nonblocking | persistent | mixed | sizes | young | lives]]
+ * sizes: each call has another size; young: the calls 2 and 3 on N new communicators, which pass to the host unseen. */
 #include "coll.h"
 #include "testlib.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MIXED, YOUNG, LIVES, NMODES } mode;
+typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MIXED, SIZES, YOUNG, LIVES, NMODES } mode;
 
-static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent",
-                                               "mixed",    "young",       "lives"};
+static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent", "mixed",
+                                               "sizes",    "young",       "lives"};
 
 long measured(int n, mode m);
 
@@ -52,6 +52,21 @@ static long mixed(int n)
             MPI_Allgather(in, count, MPI_INT, out, count, MPI_INT, MPI_COMM_WORLD);
     }
     MPI_Allreduce(in, out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return out[0];
+}
+
+static int size_so_far;
+
+static long sizes(int n)
+{
+    enum { MOST = 200 }; /* more than there are plans */
+    static long in[MOST], out[MOST];
+    for (int i = 0; i < MOST; i++)
+        in[i] = 1;
+    for (int i = 0; i < n; i++) {
+        size_so_far = size_so_far % MOST + 1;
+        MPI_Allreduce(in, out, size_so_far, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    }
     return out[0];
 }
 
@@ -125,6 +140,7 @@ __attribute__((noinline)) long measured(int n, mode m)
     return m == LIVES      ? live(n)
            : m == YOUNG    ? allreduce(n, young)
            : m == MIXED    ? mixed(n)
+           : m == SIZES    ? sizes(n)
            : m == BLOCKING ? allreduce(n, MPI_COMM_WORLD)
                            : once(m);
 }

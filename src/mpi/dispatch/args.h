@@ -22,7 +22,8 @@ typedef struct sk_args {
     struct sk_staging *staging; /* the buffers are copies: see staging.h */
     struct sk_guarded *timed;   /* the host's call is timed: see guarded.h */
     struct sk_op
-        *also; /* Skein's persistent request, and the host's is to be made, too: see persist.h */
+        *also;   /* Skein's persistent request, and the host's is to be made, too: see persist.h */
+    bool looked; /* it is not in the call cache */
 } sk_args;
 
 /* An sk_call, the handles behind it, and the memory it points into: this object for calls without

@@ -56,19 +56,32 @@ static void free_cache(struct sk_call_cache *r)
     free(r);
 }
 
-static struct sk_call_set *set_of(const sk_args *a, struct sk_call_cache *r)
+/* All arguments but the buffers and arrays. Each is multiplied, so the highest bits depend on all of them. */
+static uint64_t hash_args(const sk_args *a)
 {
-    uint64_t h = ((uint64_t)a->scount + (uint64_t)a->rcount) * 0x9e3779b97f4a7c15u;
-    return &r->set[((unsigned)a->coll * 5 + (unsigned)a->form * 7 + (h >> 60)) % SETS];
+    uint64_t handles = (uintptr_t)a->stype + 2 * (uintptr_t)a->rtype + 4 * (uintptr_t)a->op,
+             small = (unsigned)a->coll * 8 + (unsigned)a->form + ((unsigned)a->root << 8);
+    return (handles + small) * 0x9e3779b97f4a7c15u + (uint64_t)a->scount * 0xff51afd7ed558ccdu +
+           (uint64_t)a->rcount * 0xc4ceb9fe1a85ec53u;
 }
 
-/* NULL: none. */
-static struct sk_call_entry **matching(struct sk_call_set *s, const sk_args *a)
+static uint32_t mark_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 24);
+}
+
+static struct sk_call_set *set_of(struct sk_call_cache *r, uint64_t hash)
+{
+    return &r->set[(hash >> 56) % SETS];
+}
+
+/* The way of such a call; -1: none. */
+static int matching(const struct sk_call_set *s, const sk_args *a, uint64_t hash)
 {
     for (int i = 0; i < WAYS; i++)
-        if (s->way[i] && sk_call_entry_matches(s->way[i], a))
-            return &s->way[i];
-    return NULL;
+        if (s->mark[i] == mark_of(hash) && s->way[i] && sk_call_entry_matches(s->way[i], a))
+            return i;
+    return -1;
 }
 
 /* The bytes of each array of the call. */
@@ -94,9 +107,12 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     struct sk_call_cache *r = c->cache;
     if (!r)
         return NULL;
-    struct sk_call_entry **at = matching(set_of(a, r), a), *p = at ? *at : NULL;
-    if (!p)
+    uint64_t hash = hash_args(a);
+    const struct sk_call_set *s = set_of(r, hash);
+    int way = matching(s, a, hash);
+    if (way < 0)
         return NULL;
+    struct sk_call_entry *p = s->way[way];
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
     const sk_descriptor *x = &p->descriptor;
@@ -130,26 +146,67 @@ static bool keep_arrays(struct sk_call_entry *p, const sk_args *a, const sk_comm
 }
 
 /* That of an entry that is out of date, else a free one, else the next. */
-static struct sk_call_entry **way_for(struct sk_call_set *s, const sk_args *a)
+static int way_for(struct sk_call_set *s, const sk_args *a, uint64_t hash)
 {
-    struct sk_call_entry **at = matching(s, a);
-    for (int i = 0; !at && i < WAYS; i++)
+    int way = matching(s, a, hash);
+    for (int i = 0; way < 0 && i < WAYS; i++)
         if (!s->way[i])
-            at = &s->way[i];
-    return at ? at : &s->way[s->next++ % WAYS];
+            way = i;
+    return way >= 0 ? way : (int)(s->next++ % WAYS);
+}
+
+/* NULL: out of memory. */
+static struct sk_call_cache *cache_of(sk_comm *c)
+{
+    if (!c->cache)
+        c->cache = calloc(1, sizeof *c->cache);
+    c->cache_free = free_cache;
+    return c->cache;
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *at, size_t bytes)
+{
+    uint32_t word;
+    for (size_t i = 0; at && i + sizeof word <= bytes; i += sizeof word) {
+        memcpy(&word, (const char *)at + i, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static uint64_t hash_call(const sk_args *a, const sk_comm *c)
+{
+    uint64_t h = hash_args(a);
+    if (!sk_args_has_arrays(a))
+        return h;
+    sk_array_bytes x = array_bytes(a, c);
+    if (a->sbuf != MPI_IN_PLACE) {
+        h = hash_bytes(h, a->scounts, x.bytes[0]);
+        h = hash_bytes(h, a->sdispls, x.bytes[1]);
+    }
+    h = hash_bytes(h, a->rcounts, x.bytes[2]);
+    return hash_bytes(h, a->rdispls, x.bytes[3]);
+}
+
+bool sk_call_cache_seen(const sk_args *a, sk_comm *c)
+{
+    struct sk_call_cache *r = cache_of(c);
+    if (!r)
+        return false;
+    uint64_t h = hash_call(a, c);
+    uint32_t *at = &r->seen[(h >> 56) % SK_CALL_SEEN], mark = mark_of(h) | 1;
+    bool seen = *at == mark;
+    *at = mark;
+    return seen;
 }
 
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan)
 {
-    if (!call->permanent || !sk_comm_adopted(c))
+    if (!call->permanent || !sk_comm_adopted(c) || !cache_of(c))
         return NULL;
-    if (!c->cache)
-        c->cache = calloc(1, sizeof *c->cache);
-    if (!c->cache)
-        return NULL;
-    c->cache_free = free_cache;
-    struct sk_call_entry **at = way_for(set_of(a, c->cache), a), *p = calloc(1, sizeof *p);
+    struct sk_call_entry *p = calloc(1, sizeof *p);
     uint32_t n = call->call.ntypes;
     if (!p)
         return NULL;
@@ -166,7 +223,11 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     p->args = *a;
     p->distance = (uintptr_t)call->distance;
     p->buffers = sk_call_buffers(a, p->distance);
-    forget(c->cache, at);
-    *at = p;
+    uint64_t hash = hash_args(a);
+    struct sk_call_set *s = set_of(c->cache, hash);
+    int way = way_for(s, a, hash);
+    forget(c->cache, &s->way[way]);
+    s->way[way] = p;
+    s->mark[way] = mark_of(hash);
     return &p->descriptor;
 }

@@ -12,7 +12,13 @@
 #include "base/attr.h"
 #include "mpi/dispatch/descriptor.h"
 
-enum { SK_CALL_SETS = 16, SK_CALL_WAYS = 4, SK_CALL_ARRAYS = 6, SK_CALL_FEW_HANDLES = 3 };
+enum {
+    SK_CALL_SETS = 16,
+    SK_CALL_WAYS = 4,
+    SK_CALL_ARRAYS = 6,
+    SK_CALL_FEW_HANDLES = 3,
+    SK_CALL_SEEN = 256,
+};
 
 struct sk_call_entry {
     sk_descriptor descriptor;
@@ -29,7 +35,9 @@ struct sk_call_entry {
 /* Calls that fall on the same set, at most so many as it has ways: of a program's few calls all stay. */
 struct sk_call_set {
     struct sk_call_entry *way[SK_CALL_WAYS];
-    unsigned next; /* the way to be filled next */
+    uint32_t mark
+        [SK_CALL_WAYS]; /* hashes of their arguments without arrays: most others differ in them */
+    unsigned next;      /* the way to be filled next */
 };
 
 struct sk_call_cache {
@@ -37,6 +45,7 @@ struct sk_call_cache {
     struct sk_call_entry
         *last[SK_PERSISTENT][SK_NCOLLS]; /* found last, by form, of one epoch or the host's;
                                                            * NULL: none */
+    uint32_t seen[SK_CALL_SEEN];         /* hashes of calls that were not planned */
 };
 
 /* Always, so that arguments need not be in memory. */
@@ -107,6 +116,10 @@ SK_HOT sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c);
 /* Add a call that was just planned. NULL: it is not cached. */
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan);
+
+/* A call that the host serves and that is not in the cache: was one just like it seen lately? Then it is worth planning, so
+ * that the next one takes the short way. Where sizes change from call to call, planning takes longer than short calls. */
+bool sk_call_cache_seen(const sk_args *a, sk_comm *c);
 
 /* The next blocking call takes the long way, where the ranks agree. */
 void sk_call_cache_owe(sk_comm *c);

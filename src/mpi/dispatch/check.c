@@ -166,7 +166,8 @@ static void fail(const sk_args *a, sk_comm *c, const char *which, size_t at)
     sk_mpi_call call;
     sk_plan *plan = NULL;
     const char *algo = "none";
-    if (sk_args_read(a, c, &call) && sk_comm_plan(c, &call.call, &plan) == SK_OK && plan->algo)
+    if (sk_args_read(a, c, &call) && sk_comm_plan(c, &call.call, &plan, NULL) == SK_OK &&
+        plan->algo)
         algo = plan->algo->name;
     int64_t count = a->scount > a->rcount ? a->scount : a->rcount;
     fprintf(

@@ -116,16 +116,20 @@ __attribute__((noinline)) static bool start_planned(sk_args *a, sk_comm *c, sk_d
     return true;
 }
 
+/* A blocking call that the host serves, as the guard says. */
+static void run_by_host(sk_args *a, sk_comm *c, sk_guarded *g, sk_guard_verdict v)
+{
+    a->timed = v.timed ? g : NULL;
+    pass_to_host(a, c, g->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
+}
+
 /* A planned blocking call, as the guard says. `error` was found before; the other ranks must not wait because
  * of it, so the call runs all the same and ends with it. False: it is left to the host. */
 static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, double since,
                 int error, int *rc)
 {
-    if (v.timed)
-        sk_guarded_begin(x->guarded);
     if (v.side == SK_GUARD_HOST) {
-        a->timed = v.timed ? x->guarded : NULL;
-        pass_to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
+        run_by_host(a, c, x->guarded, v);
         return x->mends && sk_mend_run(a, c, rc);
     }
     *rc = sk_descriptor_run(x, c, (void *)(uintptr_t)a->sbuf, a->rbuf, since);
@@ -168,8 +172,6 @@ static bool start_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request 
 static bool start_guarded(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v,
                           MPI_Request *request, int error, int *rc)
 {
-    if (v.timed)
-        sk_guarded_begin(x->guarded);
     if (v.side == SK_GUARD_HOST) {
         a->timed = v.timed ? x->guarded : NULL;
         return to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
@@ -195,7 +197,8 @@ static bool goes_to_host(const sk_args *a, const sk_comm *c)
            a->form == SK_BLOCKING && !c->had_nonblocking;
 }
 
-/* Who serves the call. Descriptors that are planned otherwise are gone after that. */
+/* Who serves the call. Descriptors that are planned otherwise are gone after that. If it is timed its time begins here:
+ * where sizes change from call to call, planning is a part of what Skein takes. */
 static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
     if (!g)
@@ -205,7 +208,16 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     sk_guard_verdict v = sk_guarded_ask(g, c, a, bytes);
     if (v.decided)
         sk_call_cache_decided(c, g);
+    if (v.timed)
+        sk_guarded_begin(g);
     return v;
+}
+
+/* The host serves a blocking call, and no other is likely to profit from its plan. */
+static bool needs_no_plan(const sk_guarded *g, const sk_args *a, sk_comm *c, sk_guard_verdict v)
+{
+    return g && v.side == SK_GUARD_HOST && a->form == SK_BLOCKING && !sk_coll_neighbor(a->coll) &&
+           !sk_proc.shapes && (v.timed || !sk_call_cache_seen(a, c));
 }
 
 /* A nonblocking neighbourhood collective that at some ranks may wait for a set-up, and at others not: it is not
@@ -221,6 +233,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
 {
     sk_mpi_call call;
     sk_plan *plan = NULL;
+    bool built = false;
     if (!sk_args_read(a, c, &call))
         return to_host(a, c, SK_HOST_ARGS);
     if (c->owed && a->form == SK_BLOCKING)
@@ -229,7 +242,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         sk_topo_record_sizes(c->topo, &call.call);
     sk_guarded *g = NULL;
     sk_guard_verdict v = {.side = SK_GUARD_SKEIN};
-    sk_status st = sk_coll_neighbor(a->coll) ? sk_comm_plan(c, &call.call, &plan) : SK_OK;
+    sk_status st = sk_coll_neighbor(a->coll) ? sk_comm_plan(c, &call.call, &plan, &built) : SK_OK;
     if (!plan || !plan->plain || a->form != SK_BLOCKING) {
         g = sk_guarded_find(c, a, &call.call, asked != NULL);
         if (asked)
@@ -237,9 +250,13 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         else if (!unsettled(a, c))
             v = ask(g, c, a, sk_call_size(&call.call));
     }
+    if (needs_no_plan(g, a, c, v)) {
+        run_by_host(a, c, g, v);
+        return sk_mend_needed(&call.call) && sk_mend_run(a, c, rc);
+    }
     call.call.other = v.side == SK_GUARD_OTHER;
     if (!plan && st == SK_OK)
-        st = sk_comm_plan(c, &call.call, &plan);
+        st = sk_comm_plan(c, &call.call, &plan, &built);
     if (st != SK_OK) {
         skip_tag(c, a->form);
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
@@ -252,7 +269,9 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
     if (!plan->algo)
         pass_to_host(a, c, SK_HOST_NOFIT);
     else {
-        sk_descriptor made, *x = sk_call_cache_add(a, c, &call, plan);
+        /* The first one of its kind may be the only one, where sizes change from call to call. */
+        bool once = built && !asked && a->form != SK_PERSISTENT && !sk_coll_neighbor(a->coll);
+        sk_descriptor made, *x = once ? NULL : sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
         x->guarded = g;
@@ -330,7 +349,7 @@ __attribute__((noinline)) static bool dispatch_enabled(sk_args *a, sk_comm *c, M
         *rc = sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_INTERN);
         return true;
     }
-    sk_descriptor *x = sk_call_cache_find(a, c);
+    sk_descriptor *x = a->looked ? NULL : sk_call_cache_find(a, c);
     if (!x)
         return plan_and_run(a, c, request, NULL, since, rc);
     if (host_is_as_good(a, c, x->plan))
@@ -440,6 +459,7 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
         sk_descriptor *x = cached_call(a, c);
         if (x)
             return run_again(a, c, x, request, since, rc);
+        a->looked = !sk_coll_neighbor(a->coll);
     }
     return dispatch_new(a, c, request, rc);
 }

@@ -160,7 +160,7 @@ static sk_status make_plan(sk_op *op)
     c->topo->waiting[op->setup]--;
     op->call = NULL;
     if (st == SK_OK)
-        st = sk_comm_plan(c, &call->call, &plan);
+        st = sk_comm_plan(c, &call->call, &plan, NULL);
     if (st == SK_OK)
         st = !plan->algo ? SK_BADARG : set_plan(op, c, call->handles, plan) ? SK_OK : SK_NOMEM;
     if (st != SK_OK) {

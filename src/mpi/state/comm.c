@@ -237,7 +237,7 @@ void *sk_comm_scratch(void **memory, size_t *have, size_t size)
 
 /* ---- for calls ---- */
 
-sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out)
+sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out, bool *built)
 {
     if (sk_proc.threads)
         pthread_mutex_lock(&c->plans_lock);
@@ -247,6 +247,8 @@ sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out)
     if (st == SK_OK)
         sk_plan_hold(*out);
     sk_plans_stats now = c->plans ? sk_plans_count(c->plans) : c->counted;
+    if (built)
+        *built = now.built != c->counted.built;
     if (now.built != c->counted.built) {
         sk_report_plans(sk_proc.report, now.built - c->counted.built,
                         now.evicted - c->counted.evicted);

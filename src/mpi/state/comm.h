@@ -175,9 +175,9 @@ static inline bool sk_host_starts(const sk_comm *c, sk_coll coll)
     return atomic_load_explicit(&c->host_starts, memory_order_relaxed) >> coll & 1;
 }
 
-/* The plan of a call, found or built. The caller holds it and must sk_plan_release it. Safe from any
+/* The plan of a call, found or *built, which may be NULL. The caller holds it and must sk_plan_release it. Safe from any
  * thread: a nonblocking call is planned in the progress of whichever thread waits. */
-sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out);
+sk_status sk_comm_plan(sk_comm *c, const sk_call *call, sk_plan **out, bool *built);
 
 void sk_comm_hold(sk_comm *c);
 void sk_comm_release(sk_comm *c);
