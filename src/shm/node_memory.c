@@ -81,20 +81,42 @@ sk_node_memory *sk_node_memory_new(void *mem, size_t bytes, int n, int me)
     return m;
 }
 
-void sk_node_memory_populate(sk_node_memory *m, int n, int64_t cap)
+/* The local ranks share the work: each begins at another part, and what exists already is only mapped. False: an old
+ * kernel, or no memory. Then pages come as they are used. */
+static bool populate(const sk_node_memory *m, int n, uint64_t at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-    size_t one = whole_pages(sk_shm_size_bytes(sk_shm_size_of(n, cap))),
-           first = sk_shm_first_bytes(n), all = 0;
-    for (uint64_t at = m->first; all + first <= SK_MEMORY_POPULATED && at + one <= m->bytes;
+    char *from = (char *)m->head + at;
+    size_t half = whole_pages(bytes / (size_t)n * (size_t)m->me);
+    half = half < bytes ? half : 0;
+    return madvise(from + half, bytes - half, MADV_POPULATE_WRITE) == 0 &&
+           (!half || madvise(from, half, MADV_POPULATE_WRITE) == 0);
+#else
+    (void)m, (void)n, (void)at, (void)bytes;
+    return false;
+#endif
+}
+
+void sk_node_memory_populate(sk_node_memory *m, int n, int64_t cap)
+{
+    sk_shm_size size = sk_shm_size_of(n, cap);
+    size_t one = whole_pages(sk_shm_size_bytes(size)), first = sk_shm_first_bytes(n), all = 0;
+    sk_shm_part part[SK_SHM_PARTS];
+    int parts = one ? sk_shm_first_parts(n, size, part) : 0;
+    for (int i = 0; i < parts && all < SK_MEMORY_POPULATED_WORLD; i++) {
+        size_t left = SK_MEMORY_POPULATED_WORLD - all,
+               bytes = part[i].bytes < left ? part[i].bytes : left;
+        if (!populate(m, n, m->first + part[i].at, bytes))
+            return;
+        all += bytes;
+    }
+    all = first;
+    for (uint64_t at = m->first + one; all + first <= SK_MEMORY_POPULATED && at + one <= m->bytes;
          at += one) {
-        if (madvise((char *)m->head + at, first, MADV_POPULATE_WRITE) != 0)
-            return; /* an old kernel, or no memory: pages come as they are used */
+        if (!populate(m, n, at, first))
+            return;
         all += first;
     }
-#else
-    (void)m, (void)n, (void)cap;
-#endif
 }
 
 void sk_node_memory_free(sk_node_memory *m)

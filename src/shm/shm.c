@@ -108,6 +108,13 @@ static uint32_t mask_within(int64_t one, int64_t bytes)
     return mask;
 }
 
+static uint32_t near_of_short(const ring_shape *shape, int n)
+{
+    uint32_t all = (uint32_t)shape->cold - 1,
+             mask = mask_within((n + 1) * shape->step, SK_SHM_YOUNG_BYTES);
+    return (mask | (2 * SK_SHM_NEAR_SLOTS - 1)) & all;
+}
+
 static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
 {
     uint32_t hot = (uint32_t)shape->hot;
@@ -121,8 +128,8 @@ static void init_ring(sk_shm_ring *r, const ring_shape *shape, char *mem, int n)
     r->mask[SK_SHM_RUN_AHEAD] = (uint32_t)shape->cold - 1;
     r->young = mask_within(r->row, SK_SHM_YOUNG_BYTES);
     r->near = mask_within(r->slot_bytes, SK_SHM_NEAR_BYTES) & (SK_SHM_NEAR_SLOTS - 1);
-    if (shape->cold > SK_SHM_MANY_SLOTS) /* of a few pages */
-        r->near = r->mask[SK_SHM_RUN_AHEAD];
+    if (shape->cold > SK_SHM_MANY_SLOTS) /* short ones, of which a page has many */
+        r->near = near_of_short(shape, n);
 }
 
 size_t sk_shm_first_bytes(int n)
@@ -140,6 +147,34 @@ static int nrings_of(const ring_shape *rings, size_t bytes, int n)
     while (nrings > 2 && bytes_of(rings, n, nrings) != bytes)
         nrings--;
     return nrings;
+}
+
+/* Bytes at the begin of a ring: slots that epochs of all ranks use, and those that ranks use that run ahead while the
+ * others keep pace. */
+static size_t begin_bytes(const ring_shape *shape, int n)
+{
+    sk_shm_ring r = {0};
+    init_ring(&r, shape, NULL, n);
+    uint32_t slots =
+        r.slot_bytes == SK_SHM_INLINE ? slots_of(shape) : (uint32_t)shape->hot + r.near + 1;
+    return whole_pages((size_t)slots * (size_t)r.row);
+}
+
+int sk_shm_first_parts(int n, sk_shm_size size, sk_shm_part part[SK_SHM_PARTS])
+{
+    enum { MAIN = 4 }; /* rings, of short and middle slots */
+    int k = 0;
+    size_t at = head_bytes(n);
+    part[k++] = (sk_shm_part){0, at + begin_bytes(&main_rings[0], n)};
+    for (int lane = 0; lane < SK_SHM_LANES; lane++) {
+        size_t from = size.main + (size_t)lane * size.lane;
+        part[k++] = (sk_shm_part){from, head_bytes(n) + begin_bytes(&lane_rings[0], n)};
+    }
+    int nrings = nrings_of(main_rings, size.main, n);
+    for (int i = 0; i < nrings && i < MAIN; at += ring_bytes(&main_rings[i++], n))
+        if (i)
+            part[k++] = (sk_shm_part){at, begin_bytes(&main_rings[i], n)};
+    return k;
 }
 
 /* Counters, the lines with the flags, and the fifos. What is in the larger slots does not matter. */

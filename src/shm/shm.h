@@ -65,6 +65,14 @@ static inline size_t sk_shm_size_bytes(sk_shm_size s)
 /* The bytes at its beginning that every communicator uses: counters and flags. */
 size_t sk_shm_first_bytes(int n);
 
+/* Parts of the memory that the first few hundred calls use, those of the shortest messages first; how many. The ends of the
+ * parts are within the memory. */
+enum { SK_SHM_PARTS = 8 };
+typedef struct sk_shm_part {
+    size_t at, bytes;
+} sk_shm_part;
+int sk_shm_first_parts(int n, sk_shm_size size, sk_shm_part part[SK_SHM_PARTS]);
+
 /* Make memory that has served n local ranks fit for others: zero what must be zero at first. */
 void sk_shm_clear(void *mem, size_t bytes, int n);
 

@@ -40,9 +40,10 @@ enum {
     /* Bytes of a ring that they use, if that is two slots or more. Sixteen pages cost as much as to adopt
      * a communicator. */
     SK_SHM_YOUNG_BYTES = 64 << 10,
-    /* Bytes of the node's memory whose pages are made in MPI_Init: some dozen communicators of a few ranks.
-     * That takes a fraction of a millisecond. */
+    /* Bytes of the node's memory whose pages are made in MPI_Init, each in a fraction of a millisecond: what some dozen
+     * communicators of a few ranks use first, and what MPI_COMM_WORLD, the first, uses in its first few hundred calls. */
     SK_MEMORY_POPULATED = 1 << 20,
+    SK_MEMORY_POPULATED_WORLD = 2 << 20,
 };
 
 #endif
