@@ -188,16 +188,16 @@ static void what_the_clock_cannot_tell_stays_with_skein(void **state)
     }
 }
 
-/* 20 us of them are 40, an eighth of 320; the look is at 3 of each side. */
+/* 20 us of them are 25, an eighth of 200; the look is at 3 of each side. */
 static void short_calls_are_compared_when_there_are_more(void **state)
 {
     (void)state;
-    world w = make(500, 450);
+    world w = make(800, 720);
     make_calls(&w, FIRST + 6);
     assert_int_equal(w.hosts, 3);
     make_calls(&w, 1);
     assert_int_equal(sk_guard_last_times(&w.rank[0]).host, 0); /* nothing to report or to learn */
-    make_calls(&w, 299);
+    make_calls(&w, 199 - FIRST);
     assert_int_equal(w.hosts, 3);
     make_calls(&w, 500);
     int64_t hosts = w.hosts;
@@ -242,8 +242,8 @@ static void expect_timed(world *w, int64_t first, int64_t n)
 static void short_calls_are_timed_for_a_millisecond(void **state)
 {
     (void)state;
-    world w = make(20000, 10000); /* 20 us: 50 calls */
-    expect_timed(&w, 4000, 50);
+    world w = make(40000, 20000); /* 40 us: 25 calls */
+    expect_timed(&w, 4000, 25);
 }
 
 static void an_eighth_of_the_calls_is_timed(void **state)
