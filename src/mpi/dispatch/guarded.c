@@ -120,7 +120,7 @@ static bool host_is_first(const sk_args *a, const sk_call *call, int class)
 {
     sk_choice choice;
     if (a->form != SK_BLOCKING || !several_nodes(call) || sk_coll_neighbor(a->coll) ||
-        call->in_place || !host_may_be_first(a->coll))
+        (call->in_place && sk_coll_exchanges(a->coll)) || !host_may_be_first(a->coll))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     const sk_algo *algo = choice.algo;
