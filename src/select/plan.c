@@ -202,7 +202,6 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
                (p->host || (strcmp(p->algo->name, "direct") == 0 && choice.us <= 0 &&
                             p->algo != sk_select_forced(sel, c->coll)));
     p->straight = c->machine && c->machine->nnodes > 1 && p->algo && p->algo->straight &&
-                  !(c->in_place && sk_coll_exchanges(c->coll)) &&
                   p->algo != sk_select_forced(sel, c->coll);
     memcpy(p->why, choice.why, sizeof p->why);
     atomic_init(&p->holders, 1);

@@ -428,6 +428,8 @@ flavour_tests() { # flavour
     if wanted unlike; then
         for n in 2 4; do run 60 $f $n -- unlike empty; done
         for n in 2 4; do run 60 $f $n -- unlike in-place; done
+        for n in 2 5; do run 60 $f $n -- unlike one-buffer; done
+        run 60 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- unlike one-buffer
         run 60 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_BCAST=binomial 'SKEIN_MACHINE=node:* core:2' -- unlike types
         run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended some
         for n in 3 4; do

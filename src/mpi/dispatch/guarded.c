@@ -110,8 +110,9 @@ bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
-    return plan->straight && (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) &&
-           host_may_be_first(a->coll) && !host_errs(a);
+    return plan->straight && !sk_args_exchange_in_place(a) &&
+           (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) && host_may_be_first(a->coll) &&
+           !host_errs(a);
 }
 
 /* Blocking calls between nodes that are a message for each block: Skein can hardly be faster, and to find out that it is
@@ -120,7 +121,7 @@ static bool host_is_first(const sk_args *a, const sk_call *call, int class)
 {
     sk_choice choice;
     if (a->form != SK_BLOCKING || !several_nodes(call) || sk_coll_neighbor(a->coll) ||
-        (call->in_place && sk_coll_exchanges(a->coll)) || !host_may_be_first(a->coll))
+        sk_args_exchange_in_place(a) || !host_may_be_first(a->coll))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     const sk_algo *algo = choice.algo;
@@ -253,12 +254,11 @@ static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *cal
 }
 
 /* May the host serve such a call? The same answer on all ranks. */
-static bool host_allowed(const sk_comm *c, const sk_args *a, const sk_call *call)
+static bool host_allowed(const sk_comm *c, const sk_args *a)
 {
     return c->nranks > 1 && !c->devices && host_can_be_tried() &&
            (!sk_coll_neighbor(a->coll) || neighbors_compared(c, a)) && !host_errs(a) &&
-           !(call->in_place && sk_coll_exchanges(a->coll) &&
-             (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
+           !(sk_args_exchange_in_place(a) && (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
 }
 
 static bool is_compared(sk_coll coll)
@@ -270,7 +270,7 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
 {
     sk_mpi_call read;
     if (!SK_HOST_PERSISTS || !is_compared(a->coll) || bits_may_change(a) ||
-        !sk_args_read(a, c, &read) || !host_allowed(c, a, &read.call))
+        !sk_args_read(a, c, &read) || !host_allowed(c, a))
         return false;
     *out = sk_guard_new(first_calls(&read.call));
     sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);
@@ -282,7 +282,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
     bool compared = is_compared(a->coll);
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (a->form == SK_PERSISTENT || !host_allowed(c, a, call))
+    if (a->form == SK_PERSISTENT || !host_allowed(c, a))
         return NULL;
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
