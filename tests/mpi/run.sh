@@ -400,6 +400,8 @@ flavour_tests() { # flavour
     if wanted forms; then
         for n in 1 2 3 5 8; do run 90 $f $n -- forms; done
         run 90 $f 5 SKEIN_FIND=0 -- forms
+        run 60 $f 3 SKEIN_GUARD_AFTER=1 -- wide
+        run 60 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- wide
     fi
     if wanted errors; then
         without= ended=

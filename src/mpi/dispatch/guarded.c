@@ -32,6 +32,14 @@ static bool host_can_be_tried(void)
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
 }
 
+/* Not every host has large counts, or persistent collectives that are right: Skein serves them all the same. */
+static bool host_has(const sk_args *a)
+{
+    if (a->form == SK_PERSISTENT && !(SK_HOST_PERSISTS && sk_host.persists))
+        return false;
+    return !a->wide || (a->form == SK_PERSISTENT ? sk_host.persists_large : sk_host.large);
+}
+
 /* The host may crash in it, and there is no other way to call it as in mend.h. All ranks know that. */
 static bool host_errs(const sk_args *a)
 {
@@ -104,15 +112,14 @@ static bool host_may_be_first(sk_coll coll)
 
 bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 {
-    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && c->call_machine &&
+    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && host_has(a) && c->call_machine &&
            c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a->coll);
 }
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
-    return plan->straight && !sk_args_exchange_in_place(a) &&
-           (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) && host_may_be_first(a->coll) &&
-           !host_errs(a);
+    return plan->straight && host_has(a) && !sk_args_exchange_in_place(a) &&
+           host_may_be_first(a->coll) && !host_errs(a);
 }
 
 /* Blocking calls between nodes that are a message for each block: Skein can hardly be faster, and to find out that it is
@@ -256,7 +263,7 @@ static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *cal
 /* May the host serve such a call? The same answer on all ranks. */
 static bool host_allowed(const sk_comm *c, const sk_args *a)
 {
-    return c->nranks > 1 && !c->devices && host_can_be_tried() &&
+    return c->nranks > 1 && !c->devices && host_has(a) && host_can_be_tried() &&
            (!sk_coll_neighbor(a->coll) || neighbors_compared(c, a)) && !host_errs(a) &&
            !(sk_args_exchange_in_place(a) && (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
 }
@@ -269,8 +276,8 @@ static bool is_compared(sk_coll coll)
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
 {
     sk_mpi_call read;
-    if (!SK_HOST_PERSISTS || !is_compared(a->coll) || bits_may_change(a) ||
-        !sk_args_read(a, c, &read) || !host_allowed(c, a))
+    if (!is_compared(a->coll) || bits_may_change(a) || !sk_args_read(a, c, &read) ||
+        !host_allowed(c, a))
         return false;
     *out = sk_guard_new(first_calls(&read.call));
     sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);

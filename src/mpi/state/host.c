@@ -171,6 +171,11 @@ static void stand_aside(const sk_loaded_mpi *host)
     }
 }
 
+static bool has(const void *function)
+{
+    return function != (void *)sk_host_missing;
+}
+
 static void start(const sk_front *f, const sk_loaded_mpi *host)
 {
     if (host->flavour != SK_HOST_FLAVOUR) {
@@ -186,7 +191,9 @@ static void start(const sk_front *f, const sk_loaded_mpi *host)
             fn = (void *)sk_host_missing;
         memcpy((char *)&sk_host + n->at, &fn, sizeof fn);
     }
-    sk_host.large = (void *)sk_host.Bcast_c != (void *)sk_host_missing;
+    sk_host.large = has((void *)sk_host.Bcast_c);
+    sk_host.persists = has((void *)sk_host.Bcast_init);
+    sk_host.persists_large = has((void *)sk_host.Bcast_init_c);
 #if defined(SK_HOST_ERRORS_ABORT)
     sk_host.errors_abort = find(f, SK_HOST_ERRORS_ABORT);
 #elif defined(MPI_ERRORS_ABORT)

@@ -18,8 +18,9 @@ typedef struct sk_host_table {
 #undef HOST
 #undef HOST_AS
 #undef HOST_OR
-    bool large;                  /* it has the _c forms */
-    MPI_Errhandler errors_abort; /* MPI_ERRORS_ABORT, if it has one */
+    bool large;                    /* it has the _c forms */
+    bool persists, persists_large; /* it has persistent collectives; and with large counts */
+    MPI_Errhandler errors_abort;   /* MPI_ERRORS_ABORT, if it has one */
 } sk_host_table;
 
 /* Filled when the library is loaded, before any call; constant from then on. */
