@@ -396,12 +396,13 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
     if (g->form != SK_BLOCKING)
         return ask_apart(g, c, a);
     meeting m = {c, g->size_class == SK_SIZE_CLASS_MIXED ? NULL : g->sizes, true};
+    sk_guard before = g->guard;
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, &m);
-    if (!m.alike) {
-        sk_guard_abandon(&g->guard);
-        v = (sk_guard_verdict){.side = g->guard.best};
-    }
-    if (v.decided) {
+    if (!m.alike) { /* what was timed compares nothing, and must have changed nothing */
+        g->guard = before;
+        sk_guard_put_off(&g->guard, before.before);
+        v = (sk_guard_verdict){.side = before.best, .decided = true};
+    } else if (v.decided) {
         sk_guarded_report(&g->guard, c, g->coll, g->bytes);
         g->learn = sk_learn_about(c, a);
         sk_learn_comparison(&g->guard, &g->learn);
