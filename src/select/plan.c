@@ -114,7 +114,7 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 
 static bool make_key(sk_plans *ps, const sk_select *sel, const sk_call *c, size_t *nwords)
 {
-    bool forms_differ = !c->neighborhood && sk_select_tuned(sel, c->coll);
+    bool forms_differ = !c->neighborhood && sk_select_tuned(sel, c->coll, c->form);
     size_t most = 16; /* without arrays: 4 words, and 6 for each side */
     size_t blocks = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)

@@ -97,29 +97,30 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
 static bool tuned_to_host(const sk_args *a, const sk_call *call, int64_t *ns)
 {
     sk_choice choice;
-    if (sk_coll_neighbor(a->coll) || !sk_select_tuned(sk_proc.select, a->coll))
+    if (sk_coll_neighbor(a->coll) || !sk_select_tuned(sk_proc.select, a->coll, a->form))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     *ns = choice.us < 1e9 ? (int64_t)(choice.us * 1e3) : INT64_MAX / 2;
     return choice.host;
 }
 
-static bool host_may_be_first(sk_coll coll)
+static bool host_may_be_first(const sk_args *a)
 {
     return sk_proc.guard_after >= 0 && host_can_be_tried() &&
-           !sk_select_forced(sk_proc.select, coll) && !sk_select_tuned(sk_proc.select, coll);
+           !sk_select_forced(sk_proc.select, a->coll) &&
+           !sk_select_tuned(sk_proc.select, a->coll, a->form);
 }
 
 bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 {
     return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && host_has(a) && c->call_machine &&
-           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a->coll);
+           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a);
 }
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
-    return plan->straight && host_has(a) && !sk_args_exchange_in_place(a) &&
-           host_may_be_first(a->coll) && !host_errs(a);
+    return plan->straight && host_has(a) && !sk_args_exchange_in_place(a) && host_may_be_first(a) &&
+           !host_errs(a);
 }
 
 /* Blocking calls between nodes that are a message for each block: Skein can hardly be faster, and to find out that it is
@@ -128,7 +129,7 @@ static bool host_is_first(const sk_args *a, const sk_call *call, int class)
 {
     sk_choice choice;
     if (a->form != SK_BLOCKING || !several_nodes(call) || sk_coll_neighbor(a->coll) ||
-        sk_args_exchange_in_place(a) || !host_may_be_first(a->coll))
+        sk_args_exchange_in_place(a) || !host_may_be_first(a))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     const sk_algo *algo = choice.algo;
