@@ -386,6 +386,17 @@ stuck() { # flavour WHY, empty: they are Skein's
         skip "$1 progress" "Open MPI's blocking sends over OFI leave its nonblocking collectives alone"
 }
 
+# Where messages go by UCX the host's persistent requests do not keep their communicators.
+persistent_over_ucx() {
+    set -- OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any
+    HOST=1 launcher openmpi 2 "$@"
+    if eval "timeout $(patience 60) $launch $programs/persistent-openmpi" >"$log" 2>&1 </dev/null; then
+        run 100 openmpi 2 "$@" SKEIN_GUARD_AFTER=1 -- persistent "$seed" 200
+    else
+        skip "openmpi persistent by UCX" "Open MPI has no UCX here"
+    fi
+}
+
 flavour_tests() { # flavour
     f=$1
     if wanted progress && ! stuck $f "${HOST:-}"; then
@@ -461,6 +472,7 @@ flavour_tests() { # flavour
         run 100 $f 2 SKEIN_GUARD=off -- persistent "$seed" 60 none
         run 100 $f 2 -- persistent "$seed" 60 # too few to compare
         run 100 $f 8 SKEIN_SHM=0 SKEIN_ALLREDUCE_RING=1 -- persistent "$seed" 400 $host
+        [ $f = openmpi ] && persistent_over_ucx
     fi
     if wanted tuning; then tuning $f; fi
     if wanted bits; then

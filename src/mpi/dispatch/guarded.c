@@ -278,7 +278,7 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
 {
     sk_mpi_call read;
     if (!is_compared(a->coll) || bits_may_change(a) || !sk_args_read(a, c, &read) ||
-        !host_allowed(c, a))
+        !host_allowed(c, a) || !sk_proc.world->keeps_comms)
         return false;
     *out = sk_guard_new(first_calls(&read.call));
     sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);

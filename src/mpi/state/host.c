@@ -70,6 +70,15 @@ bool sk_host_writes_requests(void)
     return atomic_load(&found);
 }
 
+/* The component that Open MPI has selected begins with a fixed layout: versions, the names of project, kind and component.
+ * If it is another one, the names are not there. */
+bool sk_host_keeps_comms(void)
+{
+    enum { KIND = 40, NAME = 84 };
+    const char *c = sk_host_find_loaded("mca_pml_base_selected_component", "libmpi.so");
+    return c && strcmp(c + KIND, "pml") == 0 && strcmp(c + NAME, "ob1") == 0;
+}
+
 /* ---- the table ---- */
 
 void sk_host_missing(void)
@@ -232,6 +241,11 @@ sk_host_table sk_host = {
 };
 
 bool sk_host_writes_requests(void)
+{
+    return false;
+}
+
+bool sk_host_keeps_comms(void)
 {
     return false;
 }

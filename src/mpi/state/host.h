@@ -31,6 +31,10 @@ extern sk_host_table sk_host __attribute__((visibility("hidden")));
  * the first to have MPI_GATHERV_INIT. */
 bool sk_host_writes_requests(void);
 
+/* Does a persistent receive keep its communicator while the user frees it? That of Open MPI's ob1 does, the one of its
+ * UCX does not. Another host, or way to send messages: false. */
+bool sk_host_keeps_comms(void);
+
 #if SK_HAVE_NEXT
 /* The definition of `name` behind ours: the next one in the search order, or one of a loaded library
  * whose file name starts with `library`, also if it was loaded RTLD_LOCAL. NULL: there is none. */
