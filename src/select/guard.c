@@ -59,16 +59,6 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
     g->meetings = 0;
 }
 
-/* The ranks wait for each other, so that none pays for what others have left undone before. How long this one waited. */
-static int64_t meet(sk_guard *g, sk_guard_largest *largest, void *of)
-{
-    int64_t nothing[SK_GUARD_VALUES] = {0};
-    if (!largest)
-        return 0;
-    g->meetings++;
-    return largest(of, nothing);
-}
-
 /* So many calls of `side` instead of the best one. */
 static void count_tried(sk_guard *g, int64_t calls, sk_guard_side side)
 {
@@ -236,7 +226,7 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
         end_look(g, largest, of);
         break;
     default:
-        g->ns[g->side] = side_time(g) + meet(g, largest, of) / (g->timed - 1);
+        g->ns[g->side] = side_time(g);
         if (compared_from(g, g->side + 1) == SK_GUARD_SIDES)
             end_round(g, largest, of);
         else
@@ -324,14 +314,27 @@ static sk_guard_verdict hold(sk_guard *g)
     return v;
 }
 
+/* The ranks wait for each other after the calls of a side, so that none pays for what others have left undone before. What
+ * was held is long over: the wait would be for what ranks did since. */
+static void meet(sk_guard *g, sk_guard_largest *largest, void *of)
+{
+    int64_t nothing[SK_GUARD_VALUES] = {0};
+    if (!largest || g->phase != SK_GUARD_TIME)
+        return;
+    g->meetings++;
+    g->spent += largest(of, nothing);
+}
+
 sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     sk_guard_phase before = g->phase;
     bool over = g->quiet <= 0 && !g->left;
     if (g->held || (over && !largest && agree_next(g)))
         return hold(g);
-    if (over)
+    if (over) {
+        meet(g, largest, of);
         next_side(g, largest, of);
+    }
     sk_guard_verdict v = {.side = g->side,
                           .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};
     if (sk_guard_quiet(g))

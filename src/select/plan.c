@@ -114,7 +114,7 @@ static int64_t *put_side(int64_t *k, const sk_call *c, const sk_side *s)
 
 static bool make_key(sk_plans *ps, const sk_select *sel, const sk_call *c, size_t *nwords)
 {
-    bool forms_differ = !c->neighborhood && sk_select_tuned(sel, c->coll);
+    bool forms_differ = !c->neighborhood && sk_select_tuned(sel, c->coll, c->form);
     size_t most = 16; /* without arrays: 4 words, and 6 for each side */
     size_t blocks = (size_t)sk_call_nblocks(c, SK_SEND) + (size_t)sk_call_nblocks(c, SK_RECV);
     if (c->send.counts || c->send.offs || c->recv.counts || c->recv.offs)
@@ -201,7 +201,6 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
                (p->host || (strcmp(p->algo->name, "direct") == 0 && choice.us <= 0 &&
                             p->algo != sk_select_forced(sel, c->coll)));
     p->straight = c->machine && c->machine->nnodes > 1 && p->algo && p->algo->straight &&
-                  !(c->in_place && sk_coll_exchanges(c->coll)) &&
                   p->algo != sk_select_forced(sel, c->coll);
     atomic_init(&p->holders, 1);
     sk_status st = p->algo ? build(ps, sel, c, p) : SK_OK;

@@ -10,13 +10,6 @@
 #include "coll/traffic.h"
 #include "select/select.h"
 
-/* Each rank has a block for each: all ranks do it in place, or none. Open MPI 4.1's nonblocking ones are wrong in
- * place. */
-static inline bool sk_coll_exchanges(sk_coll coll)
-{
-    return coll == SK_ALLTOALL || coll == SK_ALLTOALLV || coll == SK_ALLTOALLW;
-}
-
 typedef struct sk_plan {
     const sk_algo *algo; /* NULL: the host MPI serves the call */
     int algo_index;      /* in the table */

@@ -327,13 +327,13 @@ static bool bounds_given(const sk_settings *set, sk_coll coll)
     return false;
 }
 
-bool sk_select_tuned(const sk_select *s, sk_coll coll)
+bool sk_select_tuned(const sk_select *s, sk_coll coll, sk_form form)
 {
     if (!s->tuning || s->forced[coll] || bounds_given(s->settings, coll))
         return false;
     if (sk_coll_reduces(coll) && sk_settings_bool(s->settings, SK_SET_REPRODUCIBLE))
         return false; /* another file would make other bits */
-    return sk_tuning_has(s->tuning, s->machine, coll);
+    return sk_tuning_has(s->tuning, s->machine, coll, form);
 }
 
 bool sk_select_tuned_call(const sk_call *c, sk_tuned *out)
@@ -369,7 +369,7 @@ static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, b
     sk_advice x;
     tuned_case k = {s, c};
     char host[48] = "";
-    if (!sk_select_tuned(s, call->coll) ||
+    if (!sk_select_tuned(s, call->coll, call->form) ||
         !sk_tuning_advise(s->tuning, s->machine, call, able, &k, &x))
         return false;
     *out = (sk_choice){.algo = x.algo, .host = x.host, .us = x.us};

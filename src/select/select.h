@@ -28,8 +28,8 @@ void sk_select_prices(const sk_select *s, sk_copy_prices *p);
  * but after what the user sets for the collective. `t` belongs to the selection then. */
 void sk_select_tune(sk_select *s, sk_tuning *t, int machine);
 
-/* Is the collective tuned? */
-bool sk_select_tuned(const sk_select *s, sk_coll coll);
+/* Are such calls tuned? Those of a form of which nothing was measured are by the times of blocking ones. */
+bool sk_select_tuned(const sk_select *s, sk_coll coll, sk_form form);
 
 /* The call as a tuning file has it, without a time. False: not all ranks know its size or its neighbours. */
 bool sk_select_tuned_call(const sk_call *c, sk_tuned *out);

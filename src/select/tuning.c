@@ -428,12 +428,12 @@ const char *sk_tuning_prices(const sk_tuning *t, int machine)
     return t->machine[machine].price_text ? t->machine[machine].price_text : "";
 }
 
-bool sk_tuning_has(sk_tuning *t, int machine, sk_coll coll)
+bool sk_tuning_has(sk_tuning *t, int machine, sk_coll coll, sk_form form)
 {
     int n;
     const sk_tuned *v = sk_tuning_times(t, machine, &n);
     for (int i = 0; i < n; i++)
-        if (v[i].coll == coll)
+        if (v[i].coll == coll && (v[i].form == form || v[i].form == SK_BLOCKING))
             return true;
     return false;
 }

@@ -69,7 +69,7 @@ typedef bool sk_tuning_able(const void *ctx, const sk_algo *a);
 bool sk_tuning_advise(sk_tuning *t, int machine, const sk_tuned *call, sk_tuning_able *able,
                       const void *ctx, sk_advice *out); /* false: nothing is known */
 
-/* Does it have any times of the collective? */
-bool sk_tuning_has(sk_tuning *t, int machine, sk_coll coll);
+/* Does it have any times by which such calls are chosen? */
+bool sk_tuning_has(sk_tuning *t, int machine, sk_coll coll, sk_form form);
 
 #endif

@@ -5,7 +5,7 @@
  *   guard SEED CALLS apart | apart-some    the blocking calls beside nonblocking ones are on the communicator that theirs
  *                           was made of: some ranks start theirs before it, others after it
  *   guard SEED CALLS sizes | sizes-some    on several nodes: alltoallv and scatterv of short blocks, then of long ones,
- *                           some of which the host serves, then of short ones
+ *                           some of which the host serves, then of short ones; and rooted calls of long ones in place
  *   guard SEED CALLS two    only a bcast and a neighbourhood collective, of one size each */
 #include "testlib.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 3000, NSIZES = 3 };
+enum { MOST = 3000, LONG = 20000, LONGER = 75000, NSIZES = 3 };
 static const int sizes[NSIZES] = {1, 60, MOST};
 
 typedef struct data {
@@ -409,7 +409,7 @@ static void use(data *d, int which, unsigned *seed)
  * the first ones, and later ones if it is faster. */
 static void sizes_that_change(data *d, int calls, bool some, unsigned *seed)
 {
-    enum { LONG = 20000, PHASES = 5 };
+    enum { PHASES = 5 };
     static void (*const test[])(data *) = {alltoallv, scatterv};
     for (int t = 0; t < 2; t++)
         for (int phase = 0; phase < PHASES; phase++) {
@@ -429,6 +429,45 @@ static void sizes_that_change(data *d, int calls, bool some, unsigned *seed)
         }
 }
 
+static void rooted_in_place(data *d, bool scatters, bool v)
+{
+    bool root = d->me == d->root;
+    fill(d, scatters);
+    for (int i = 0; !scatters && root && i < d->n; i++)
+        d->out[d->me * d->n + i] = d->in[i];
+    void *to = scatters && root ? MPI_IN_PLACE : d->out;
+    const void *from = !scatters && root ? MPI_IN_PLACE : d->in;
+    if (scatters && v)
+        MPI_Scatterv(from, d->counts, d->displs, MPI_INT, to, d->n, MPI_INT, d->root, d->comm);
+    else if (scatters)
+        MPI_Scatter(from, d->n, MPI_INT, to, d->n, MPI_INT, d->root, d->comm);
+    else if (v)
+        MPI_Gatherv(from, d->n, MPI_INT, to, d->counts, d->displs, MPI_INT, d->root, d->comm);
+    else
+        MPI_Gather(from, d->n, MPI_INT, to, d->n, MPI_INT, d->root, d->comm);
+    for (int i = 0; scatters && !root && i < d->n; i++)
+        expect(d, "scatter in place", i, value(d, d->root, d->me, i));
+    if (!scatters && root)
+        gathered(d, "gather in place");
+}
+
+/* Only the root knows that it is in place. Blocks are longer than any that goes through leaders. */
+static void in_place_at_the_root(data *d)
+{
+    enum { CALLS = 6 };
+    d->n = LONGER;
+    for (int r = 0; r < d->p; r++) {
+        d->counts[r] = d->n;
+        d->displs[r] = r * d->n;
+    }
+    for (int what = 0; what < 4; what++)
+        for (d->k = 0; d->k < CALLS; d->k++) {
+            d->root = d->k / 2 % d->p;
+            test_watch(60, "call %d in place, test %d", d->k, what);
+            rooted_in_place(d, what & 1, what & 2);
+        }
+}
+
 /* Calls that the host has served; 0 where nobody counts. */
 static long long by_host(void)
 {
@@ -443,7 +482,7 @@ int main(int argc, char **argv)
     int calls = argc > 2 ? atoi(argv[2]) : 300, p = test_size();
     const char *want = argc > 3 ? argv[3] : "";
     bool changing = strncmp(want, "sizes", 5) == 0;
-    size_t most = sizeof(int) * (size_t)p * (changing ? 20000 : MOST);
+    size_t most = sizeof(int) * (size_t)p * (changing ? LONGER : MOST);
     data d[2];
     for (int i = 0; i < 2; i++) {
         d[i] = (data){.me = test_rank(), .p = p, .in = must_alloc(most), .out = must_alloc(most)};
@@ -459,6 +498,7 @@ int main(int argc, char **argv)
     bool two = strcmp(want, "two") == 0 || changing;
     if (changing) {
         sizes_that_change(&d[0], calls, strcmp(want, "sizes-some") == 0, &seed);
+        in_place_at_the_root(&d[0]);
         calls = 0;
     }
     for (d[0].k = 0; two && d[0].k < calls; d[0].k++) {

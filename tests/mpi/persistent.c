@@ -261,6 +261,32 @@ static void freed_while_active(int starts)
     free_item(&x);
 }
 
+/* Its communicator is freed before it is compared, and other memory takes its place. */
+static void on_a_freed_communicator(int starts)
+{
+    enum { BLOCKS = 40, STEP = 16, LEAST = 200 };
+    MPI_Comm comm;
+    MPI_Request q;
+    char *block[BLOCKS];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    item x = new_item(0, comm);
+    make(&x, &q);
+    MPI_Comm_free(&comm);
+    for (int i = 0; i < BLOCKS; i++)
+        memset(block[i] = must_alloc(LEAST + STEP * (size_t)i), 'x', LEAST);
+    for (int k = 0; k < starts; k++) {
+        test_watch(60, "start %d on a freed communicator", x.k = k);
+        fill(&x);
+        MPI_Start(&q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        check(&x);
+    }
+    MPI_Request_free(&q);
+    for (int i = 0; i < BLOCKS; i++)
+        free(block[i]);
+    free_item(&x);
+}
+
 /* Bits must not change between starts. */
 static void rounds(int starts)
 {
@@ -329,6 +355,7 @@ int main(int argc, char **argv)
     CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
     CHECK(tried > 0 || strcmp(want, "some") != 0, "the host has served no calls");
     rounds(starts);
+    on_a_freed_communicator(starts);
     freed_while_active(starts < 100 ? starts : 100);
     return test_end();
 }

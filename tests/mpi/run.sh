@@ -386,6 +386,17 @@ stuck() { # flavour WHY, empty: they are Skein's
         skip "$1 progress" "Open MPI's blocking sends over OFI leave its nonblocking collectives alone"
 }
 
+# Where messages go by UCX the host's persistent requests do not keep their communicators.
+persistent_over_ucx() {
+    set -- OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any
+    HOST=1 launcher openmpi 2 "$@"
+    if eval "timeout $(patience 60) $launch $programs/persistent-openmpi" >"$log" 2>&1 </dev/null; then
+        run 100 openmpi 2 "$@" SKEIN_GUARD_AFTER=1 -- persistent "$seed" 200
+    else
+        skip "openmpi persistent by UCX" "Open MPI has no UCX here"
+    fi
+}
+
 flavour_tests() { # flavour
     f=$1
     if wanted progress && ! stuck $f "${HOST:-}"; then
@@ -400,6 +411,8 @@ flavour_tests() { # flavour
     if wanted forms; then
         for n in 1 2 3 5 8; do run 90 $f $n -- forms; done
         run 90 $f 5 SKEIN_FIND=0 -- forms
+        run 60 $f 3 SKEIN_GUARD_AFTER=1 -- wide
+        run 60 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- wide
     fi
     if wanted errors; then
         without= ended=
@@ -428,6 +441,8 @@ flavour_tests() { # flavour
     if wanted unlike; then
         for n in 2 4; do run 60 $f $n -- unlike empty; done
         for n in 2 4; do run 60 $f $n -- unlike in-place; done
+        for n in 2 5; do run 60 $f $n -- unlike one-buffer; done
+        run 60 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- unlike one-buffer
         run 60 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_BCAST=binomial 'SKEIN_MACHINE=node:* core:2' -- unlike types
         run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended some
         for n in 3 4; do
@@ -457,6 +472,7 @@ flavour_tests() { # flavour
         run 100 $f 2 SKEIN_GUARD=off -- persistent "$seed" 60 none
         run 100 $f 2 -- persistent "$seed" 60 # too few to compare
         run 100 $f 8 SKEIN_SHM=0 SKEIN_ALLREDUCE_RING=1 -- persistent "$seed" 400 $host
+        [ $f = openmpi ] && persistent_over_ucx
     fi
     if wanted tuning; then tuning $f; fi
     if wanted bits; then

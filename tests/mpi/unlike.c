@@ -1,6 +1,7 @@
 /* unlike.c: calls that look different at some ranks, which must decide alike all the same.
  *   unlike empty      a rank without data passes one address twice
  *   unlike in-place   arrays that are not significant end at the end of the memory
+ *   unlike one-buffer  some ranks pass one buffer for both sides, with blocks that do not overlap
  *   unlike types      one rank has types of its own, so its calls are not cached
  *   unlike mended [some]  calls in which a host hangs or crashes if it is made to serve them; some: it must serve some
  *   unlike blocked    a call on one communicator, while others wait for a collective on another
@@ -57,6 +58,43 @@ static void in_place(void)
             CHECK(data[i] == 100 * i + me, "alltoallv %d: %d from rank %d", k, data[i], i);
     }
     munmap(memory, 2 * page);
+}
+
+/* `apart`: all blocks to be sent are before those that are received. Else they have the same places, but of each
+ * place only one side has a block. The arrays of counts differ: MPICH refuses equal ones. */
+static void exchange_in_one_buffer(int k, bool apart, bool w)
+{
+    int me = test_rank(), p = test_size(), memory[4 * MOST_RANKS];
+    int *in = memory, *out = me % 2 ? memory + 2 * MOST_RANKS : memory;
+    int sent[MOST_RANKS], got[MOST_RANKS], from[MOST_RANKS], to[MOST_RANKS];
+    MPI_Datatype type[MOST_RANKS];
+    int unit = w ? (int)sizeof(int) : 1;
+    for (int i = 0; i < p; i++) {
+        sent[i] = apart || i > me;
+        got[i] = apart || i < me;
+        from[i] = i * unit;
+        to[i] = (apart ? p + i : i) * unit;
+        type[i] = MPI_INT;
+        in[i] = 100 * me + i + k;
+    }
+    if (w)
+        MPI_Alltoallw(in, sent, from, type, out, got, to, type, MPI_COMM_WORLD);
+    else
+        MPI_Alltoallv(in, sent, from, MPI_INT, out, got, to, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < p; i++) {
+        int at = out[to[i] / unit];
+        CHECK(!got[i] || at == 100 * i + me + k, "alltoall%c %d: %d from rank %d", w ? 'w' : 'v', k,
+              at, i);
+    }
+}
+
+static void one_buffer(void)
+{
+    for (int which = 0; which < 4; which++)
+        for (int k = 0; k < CALLS; k++) {
+            test_watch(20, "exchange %d in one buffer, test %d", k, which);
+            exchange_in_one_buffer(k, which & 1, which & 2);
+        }
 }
 
 static void types(void)
@@ -239,6 +277,8 @@ int main(int argc, char **argv)
         empty();
     else if (strcmp(what, "in-place") == 0)
         in_place();
+    else if (strcmp(what, "one-buffer") == 0)
+        one_buffer();
     else if (strcmp(what, "types") == 0)
         types();
     else if (strcmp(what, "mended") == 0)

@@ -370,12 +370,14 @@ static void a_faster_host_serves_starts(void **state)
     (void)state;
     world w = make(1000000, 500000);
     w.skein[1] = 1200000;
+    w.meeting = 50000;
     make_starts(&w, FIRST + 6 + 1 + 4 * 5 + 1);
     assert_int_equal(w.hosts, 3 + 2 * 5);
     assert_int_equal(w.decided, 0);
     make_starts(&w, 1);
     assert_int_equal(w.decided, 1);
     assert_int_equal(sk_guard_last_times(&w.rank[0]).skein, 1200000);
+    assert_int_equal(w.rank[0].doubt, 0); /* starts do not meet */
     make_starts(&w, 100);
     assert_int_equal(w.hosts, 3 + 2 * 5 + 100);
 }
@@ -489,6 +491,23 @@ static void calls_that_must_not_wait_are_held(void **state)
     assert_int_equal(w.hosts, hosts);
 }
 
+/* Ranks come to the call in which they agree when their own work is done. That is no time of the calls before. */
+static void what_is_held_is_not_charged_for_work_since(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    w.waits[SK_GUARD_SKEIN] = w.waits[SK_GUARD_HOST] = 50000000;
+    w.meeting = 10000;
+    make_calls_apart(&w, FIRST + 6 + 1);
+    for (int i = 0; i < 2; i++) {
+        assert_false(agree(&w));
+        make_calls_apart(&w, 2 * 5 + 1);
+    }
+    assert_true(agree(&w));
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    assert_int_equal(w.rank[0].doubt, 0); /* nobody has met while the calls were timed */
+}
+
 /* Of two ranks one finds its calls in the cache and does not ask: they say the same after as many calls, and only then. */
 static void the_state_counts_calls_that_are_held(void **state)
 {
@@ -561,6 +580,7 @@ int main(void)
         cmocka_unit_test(a_host_that_begins_is_compared_too),
         cmocka_unit_test(waiting_after_the_calls_counts),
         cmocka_unit_test(calls_that_must_not_wait_are_held),
+        cmocka_unit_test(what_is_held_is_not_charged_for_work_since),
         cmocka_unit_test(the_state_counts_calls_that_are_held),
         cmocka_unit_test(a_comparison_that_is_given_up_begins_anew),
     };

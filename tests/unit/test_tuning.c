@@ -282,6 +282,26 @@ static const char *chosen(const char *setting, const char *text, bool *host)
     return name;
 }
 
+/* Without times of blocking calls those of another form tune no other. */
+static void times_of_one_form_tune_that_form(void **state)
+{
+    (void)state;
+    char err[256], *env[] = {NULL};
+    for (int blocking = 0; blocking < 2; blocking++) {
+        sk_select *s = NULL;
+        assert_int_equal(sk_select_new(env, &s, err, sizeof err), SK_OK);
+        sk_select_tune(s,
+                       read_text(blocking ? HEAD "allreduce 4 1 - 64 ring 2 1\n"
+                                          : HEAD "iallreduce 4 1 - 64 ring 2 1\n"),
+                       0);
+        assert_true(sk_select_tuned(s, SK_ALLREDUCE, SK_NONBLOCKING));
+        assert_int_equal(sk_select_tuned(s, SK_ALLREDUCE, SK_BLOCKING), blocking);
+        assert_int_equal(sk_select_tuned(s, SK_ALLREDUCE, SK_PERSISTENT), blocking);
+        assert_false(sk_select_tuned(s, SK_BCAST, SK_NONBLOCKING));
+        sk_select_free(s);
+    }
+}
+
 static void settings_are_stronger_than_the_file(void **state)
 {
     (void)state;
@@ -398,6 +418,7 @@ int main(void)
         cmocka_unit_test(the_nearest_counts_where_none_was_measured_everywhere),
         cmocka_unit_test(nodes_and_neighbours_are_kept_apart),
         cmocka_unit_test(forms_are_kept_apart),
+        cmocka_unit_test(times_of_one_form_tune_that_form),
         cmocka_unit_test(settings_are_stronger_than_the_file),
         cmocka_unit_test(a_trial_has_no_second_choice),
         cmocka_unit_test(files_are_found_read_and_replaced),

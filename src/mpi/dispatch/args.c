@@ -202,7 +202,45 @@ static bool same_buffers(const sk_args *a, const sk_comm *c)
         return false;
     if (sk_coll_reduces(a->coll))
         return a->coll != SK_REDUCE || c->rank == a->root;
-    return a->coll == SK_ALLTOALL || a->coll == SK_ALLTOALLV || a->coll == SK_ALLTOALLW;
+    return sk_coll_exchanges(a->coll);
+}
+
+/* Of exchanges, where both sides may be disjoint, MPICH refuses only those that look the same on both. */
+static bool refused_with_same_buffers(const sk_args *a)
+{
+    return !sk_coll_exchanges(a->coll) || (a->scounts == a->rcounts && a->scount == a->rcount &&
+                                           a->stypes == a->rtypes && a->stype == a->rtype);
+}
+
+/* What an exchange has for a rank, or from it. False: it is not well made. */
+typedef struct sk_args_block {
+    int64_t bytes, first; /* the first byte */
+} sk_args_block;
+
+static bool exchanged_block(const sk_args *a, sk_buf side, int i, sk_args_block *out)
+{
+    bool send = side == SK_SEND;
+    const void *counts = send ? a->scounts : a->rcounts, *displs = send ? a->sdispls : a->rdispls;
+    const MPI_Datatype *types = send ? a->stypes : a->rtypes;
+    const sk_dtype *d = sk_dtype_get(types ? types[i] : send ? a->stype : a->rtype);
+    if (!d || (!displs && a->coll != SK_ALLTOALL))
+        return false;
+    int64_t count = counts ? number(counts, a->wide, i) : send ? a->scount : a->rcount;
+    int64_t at = !displs ? i * count : number(displs, a->wide || a->aints, i);
+    *out = (sk_args_block){count * d->layout.size,
+                           at * (types ? 1 : d->layout.extent) + d->layout.true_lb};
+    return true;
+}
+
+/* Each block is sent from where the one of the same rank is received. */
+static bool blocks_coincide(const sk_args *a, const sk_comm *c)
+{
+    sk_args_block from, to;
+    for (int i = 0; i < c->nranks; i++)
+        if (!exchanged_block(a, SK_SEND, i, &from) || !exchanged_block(a, SK_RECV, i, &to) ||
+            from.bytes != to.bytes || (from.bytes && from.first != to.first))
+            return false;
+    return true;
 }
 
 /* ---- the block that a rank sends to itself ---- */
@@ -311,9 +349,10 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
         (in_place && root_side != SK_ROOT_NEITHER && a->root != c->rank))
         return false;
     if (same_buffers(a, c)) {
-        if (host_checks_alias())
+        if (refused_with_same_buffers(a) && host_checks_alias())
             return false;
-        in_place = true; /* programs that pass one buffer twice mean this, and hosts do it */
+        /* Programs that pass one buffer twice mean this, and hosts do it. */
+        in_place = in_place || !sk_coll_exchanges(a->coll) || blocks_coincide(a, c);
     }
     bool anywhere =
         sk_proc.reproducible && sk_args_may_round(a); /* as if nobody knew the machine */

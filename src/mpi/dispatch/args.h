@@ -54,6 +54,19 @@ static inline sk_root_side sk_args_root_side(sk_coll coll)
     return coll == SK_SCATTER || coll == SK_SCATTERV ? SK_ROOT_SENDS : SK_ROOT_NEITHER;
 }
 
+/* Each rank has a block for each. */
+static inline bool sk_coll_exchanges(sk_coll coll)
+{
+    return coll == SK_ALLTOALL || coll == SK_ALLTOALLV || coll == SK_ALLTOALLW;
+}
+
+/* Such a call in place: all ranks are, or none. That is the standard's; a rank that passes one buffer twice is in place
+ * alone. Open MPI 4.1's nonblocking ones are wrong in place. */
+static inline bool sk_args_exchange_in_place(const sk_args *a)
+{
+    return sk_coll_exchanges(a->coll) && a->sbuf == MPI_IN_PLACE;
+}
+
 /* Clear the arguments that are not significant at this rank: the user may pass anything there. */
 static inline void sk_args_clear_insignificant(sk_args *a, const sk_comm *c)
 {

@@ -32,6 +32,14 @@ static bool host_can_be_tried(void)
     return sk_proc.world && sk_proc.world->progress_everywhere && !sk_worth_host_is_slow();
 }
 
+/* Not every host has large counts, or persistent collectives that are right: Skein serves them all the same. */
+static bool host_has(const sk_args *a)
+{
+    if (a->form == SK_PERSISTENT && !(SK_HOST_PERSISTS && sk_host.persists))
+        return false;
+    return !a->wide || (a->form == SK_PERSISTENT ? sk_host.persists_large : sk_host.large);
+}
+
 /* The host may crash in it, and there is no other way to call it as in mend.h. All ranks know that. */
 static bool host_errs(const sk_args *a)
 {
@@ -89,29 +97,30 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
 static bool tuned_to_host(const sk_args *a, const sk_call *call, int64_t *ns)
 {
     sk_choice choice;
-    if (sk_coll_neighbor(a->coll) || !sk_select_tuned(sk_proc.select, a->coll))
+    if (sk_coll_neighbor(a->coll) || !sk_select_tuned(sk_proc.select, a->coll, a->form))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     *ns = choice.us < 1e9 ? (int64_t)(choice.us * 1e3) : INT64_MAX / 2;
     return choice.host;
 }
 
-static bool host_may_be_first(sk_coll coll)
+static bool host_may_be_first(const sk_args *a)
 {
     return sk_proc.guard_after >= 0 && host_can_be_tried() &&
-           !sk_select_forced(sk_proc.select, coll) && !sk_select_tuned(sk_proc.select, coll);
+           !sk_select_forced(sk_proc.select, a->coll) &&
+           !sk_select_tuned(sk_proc.select, a->coll, a->form);
 }
 
 bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
 {
-    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && c->call_machine &&
-           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a->coll);
+    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && host_has(a) && c->call_machine &&
+           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a);
 }
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
 {
-    return plan->straight && (a->form != SK_PERSISTENT || SK_HOST_PERSISTS) &&
-           host_may_be_first(a->coll) && !host_errs(a);
+    return plan->straight && host_has(a) && !sk_args_exchange_in_place(a) && host_may_be_first(a) &&
+           !host_errs(a);
 }
 
 /* Blocking calls between nodes that are a message for each block: Skein can hardly be faster, and to find out that it is
@@ -120,7 +129,7 @@ static bool host_is_first(const sk_args *a, const sk_call *call, int class)
 {
     sk_choice choice;
     if (a->form != SK_BLOCKING || !several_nodes(call) || sk_coll_neighbor(a->coll) ||
-        call->in_place || !host_may_be_first(a->coll))
+        sk_args_exchange_in_place(a) || !host_may_be_first(a))
         return false;
     sk_select_choose(sk_proc.select, call, &choice);
     const sk_algo *algo = choice.algo;
@@ -253,12 +262,11 @@ static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *cal
 }
 
 /* May the host serve such a call? The same answer on all ranks. */
-static bool host_allowed(const sk_comm *c, const sk_args *a, const sk_call *call)
+static bool host_allowed(const sk_comm *c, const sk_args *a)
 {
-    return c->nranks > 1 && !c->devices && host_can_be_tried() &&
+    return c->nranks > 1 && !c->devices && host_has(a) && host_can_be_tried() &&
            (!sk_coll_neighbor(a->coll) || neighbors_compared(c, a)) && !host_errs(a) &&
-           !(call->in_place && sk_coll_exchanges(a->coll) &&
-             (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
+           !(sk_args_exchange_in_place(a) && (a->form != SK_BLOCKING || SK_HOST_SPLITS_ELEMENTS));
 }
 
 static bool is_compared(sk_coll coll)
@@ -269,8 +277,8 @@ static bool is_compared(sk_coll coll)
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
 {
     sk_mpi_call read;
-    if (!SK_HOST_PERSISTS || !is_compared(a->coll) || bits_may_change(a) ||
-        !sk_args_read(a, c, &read) || !host_allowed(c, a, &read.call))
+    if (!is_compared(a->coll) || bits_may_change(a) || !sk_args_read(a, c, &read) ||
+        !host_allowed(c, a) || !sk_proc.world->keeps_comms)
         return false;
     *out = sk_guard_new(first_calls(&read.call));
     sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);
@@ -282,7 +290,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
     bool compared = is_compared(a->coll);
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (a->form == SK_PERSISTENT || !host_allowed(c, a, call))
+    if (a->form == SK_PERSISTENT || !host_allowed(c, a))
         return NULL;
     bool host = tuned_to_host(a, call, &ns);
     if (!compared && !host)
@@ -389,12 +397,13 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
     if (g->form != SK_BLOCKING)
         return ask_apart(g, c, a);
     meeting m = {c, g->size_class == SK_SIZE_CLASS_MIXED ? NULL : g->sizes, true};
+    sk_guard before = g->guard;
     sk_guard_verdict v = sk_guard_ask(&g->guard, largest, &m);
-    if (!m.alike) {
-        sk_guard_abandon(&g->guard);
-        v = (sk_guard_verdict){.side = g->guard.best};
-    }
-    if (v.decided) {
+    if (!m.alike) { /* what was timed compares nothing, and must have changed nothing */
+        g->guard = before;
+        sk_guard_put_off(&g->guard, before.before);
+        v = (sk_guard_verdict){.side = before.best, .decided = true};
+    } else if (v.decided) {
         sk_guarded_report(&g->guard, c, g->coll, g->bytes);
         g->learn = sk_learn_about(c, a);
         sk_learn_comparison(&g->guard, &g->learn);

@@ -44,7 +44,8 @@ typedef struct sk_guarded {
  * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
 
-/* The guard of a persistent request of its own: see persist.h. False: it is not compared, and Skein serves it. The same
+/* The guard of a persistent request of its own: see persist.h. False: it is not compared, and Skein serves it, also where
+ * the host's request does not keep the communicator. The same
  * answer on all ranks. */
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out);
 

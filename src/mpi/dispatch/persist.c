@@ -23,12 +23,14 @@ sk_persist *sk_persist_new(const sk_guard *guard, sk_coll coll, int64_t bytes, i
 }
 
 /* The user may free the communicator. Open MPI's persistent collectives do not keep it, but a receive does that is never
- * started. */
+ * started: see sk_host_keeps_comms. */
 void sk_persist_add_host(sk_persist *t, MPI_Request host, MPI_Comm comm)
 {
     t->host = host;
-    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, &t->holder) != MPI_SUCCESS)
-        t->holder = MPI_REQUEST_NULL;
+    if (sk_host.Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, &t->holder) == MPI_SUCCESS)
+        return;
+    t->holder = MPI_REQUEST_NULL;
+    sk_host.Request_free(&t->host);
 }
 
 /* ---- one at a time ---- */

@@ -70,6 +70,15 @@ bool sk_host_writes_requests(void)
     return atomic_load(&found);
 }
 
+/* The component that Open MPI has selected begins with a fixed layout: versions, the names of project, kind and component.
+ * If it is another one, the names are not there. */
+bool sk_host_keeps_comms(void)
+{
+    enum { KIND = 40, NAME = 84 };
+    const char *c = sk_host_find_loaded("mca_pml_base_selected_component", "libmpi.so");
+    return c && strcmp(c + KIND, "pml") == 0 && strcmp(c + NAME, "ob1") == 0;
+}
+
 /* ---- the table ---- */
 
 void sk_host_missing(void)
@@ -171,6 +180,11 @@ static void stand_aside(const sk_loaded_mpi *host)
     }
 }
 
+static bool has(const void *function)
+{
+    return function != (void *)sk_host_missing;
+}
+
 static void start(const sk_front *f, const sk_loaded_mpi *host)
 {
     if (host->flavour != SK_HOST_FLAVOUR) {
@@ -186,7 +200,9 @@ static void start(const sk_front *f, const sk_loaded_mpi *host)
             fn = (void *)sk_host_missing;
         memcpy((char *)&sk_host + n->at, &fn, sizeof fn);
     }
-    sk_host.large = (void *)sk_host.Bcast_c != (void *)sk_host_missing;
+    sk_host.large = has((void *)sk_host.Bcast_c);
+    sk_host.persists = has((void *)sk_host.Bcast_init);
+    sk_host.persists_large = has((void *)sk_host.Bcast_init_c);
 #if defined(SK_HOST_ERRORS_ABORT)
     sk_host.errors_abort = find(f, SK_HOST_ERRORS_ABORT);
 #elif defined(MPI_ERRORS_ABORT)
@@ -225,6 +241,11 @@ sk_host_table sk_host = {
 };
 
 bool sk_host_writes_requests(void)
+{
+    return false;
+}
+
+bool sk_host_keeps_comms(void)
 {
     return false;
 }

@@ -18,8 +18,9 @@ typedef struct sk_host_table {
 #undef HOST
 #undef HOST_AS
 #undef HOST_OR
-    bool large;                  /* it has the _c forms */
-    MPI_Errhandler errors_abort; /* MPI_ERRORS_ABORT, if it has one */
+    bool large;                    /* it has the _c forms */
+    bool persists, persists_large; /* it has persistent collectives; and with large counts */
+    MPI_Errhandler errors_abort;   /* MPI_ERRORS_ABORT, if it has one */
 } sk_host_table;
 
 /* Filled when the library is loaded, before any call; constant from then on. */
@@ -29,6 +30,10 @@ extern sk_host_table sk_host __attribute__((visibility("hidden")));
  * which arrays to free, as if every request were one of Open MPI's own. Is such a library loaded? It was
  * the first to have MPI_GATHERV_INIT. */
 bool sk_host_writes_requests(void);
+
+/* Does a persistent receive keep its communicator while the user frees it? That of Open MPI's ob1 does, the one of its
+ * UCX does not. Another host, or way to send messages: false. */
+bool sk_host_keeps_comms(void);
 
 #if SK_HAVE_NEXT
 /* The definition of `name` behind ours: the next one in the search order, or one of a loaded library

@@ -195,6 +195,6 @@ void sk_topo_mark_host_colls(const sk_topo *t, sk_comm *c)
     for (int coll = 0; coll < SK_NCOLLS; coll++)
         if (sk_coll_neighbor((sk_coll)coll) && sk_topo_host_allowed(t, (sk_coll)coll) &&
             !sk_select_forced(sk_comm_select(c), (sk_coll)coll) &&
-            !sk_select_tuned(sk_proc.select, (sk_coll)coll))
+            !sk_select_tuned(sk_proc.select, (sk_coll)coll, SK_BLOCKING))
             atomic_fetch_or_explicit(&c->host_colls, UINT32_C(1) << coll, memory_order_relaxed);
 }

@@ -34,6 +34,7 @@ enum {
     VOTE_WAIT,
     VOTE_PROGRESS,
     VOTE_UNSEEN,
+    VOTE_KEEPS,
     VOTE_TUNING, /* the length of the tuning that rank 0 has read, below 0 */
     VOTE_PRICES, /* of copies: the lowest that a node has measured */
     VOTE_NETWORK = VOTE_PRICES + SK_NPRICES, /* likewise the network */
@@ -296,6 +297,7 @@ static bool vote(sk_introduction *in, bool alive)
         votes[VOTE_WAIT] = -(int64_t)sk_proc.wait;
         votes[VOTE_PROGRESS] = sk_host_hook_available();
         votes[VOTE_UNSEEN] = !sk_proc.reporting;
+        votes[VOTE_KEEPS] = sk_host_keeps_comms();
         votes[VOTE_TUNING] = in->tuning ? -(int64_t)strlen(in->tuning) : 0;
     }
     int64_t *prices = &votes[VOTE_PRICES];
@@ -310,6 +312,7 @@ static bool vote(sk_introduction *in, bool alive)
     w->cma = votes[VOTE_CMA];
     w->wait = (sk_wait_mode)-votes[VOTE_WAIT];
     w->progress_everywhere = votes[VOTE_PROGRESS];
+    w->keeps_comms = votes[VOTE_KEEPS];
     for (int i = 0; i < NVOTES - VOTE_PRICES; i++)
         prices[i] = prices[i] < INT64_MAX ? prices[i] : 0;
     memcpy(w->prices.fs, prices, sizeof w->prices.fs);

@@ -31,6 +31,7 @@ struct sk_world {
         unseen; /* calls may go to the host unseen: see there. No rank times its calls for a report */
     bool
         progress_everywhere; /* on all ranks collectives progress inside the host's blocking calls */
+    bool keeps_comms;        /* sk_host_keeps_comms on all ranks */
     bool cma;                /* local ranks can read each other's memory */
     sk_copy_prices prices;   /* of copies between local ranks */
     sk_net_bytes net;        /* see sk_machine */
