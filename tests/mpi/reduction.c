@@ -123,7 +123,7 @@ static void make_predefined(reduction *d, rng *r)
 {
     const MPI_Datatype ints[] = {MPI_INT,      MPI_LONG,     MPI_SHORT,         MPI_UNSIGNED,
                                  MPI_INT8_T,   MPI_UINT16_T, MPI_UNSIGNED_LONG, MPI_LONG_LONG_INT,
-                                 MPI_UINT64_T, MPI_AINT};
+                                 MPI_UINT64_T, MPI_AINT,     MPI_CHAR};
     const MPI_Datatype floats[] = {MPI_DOUBLE, MPI_FLOAT};
     const MPI_Datatype pairs[] = {MPI_DOUBLE_INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT,
                                   MPI_2INT};

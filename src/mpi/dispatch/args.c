@@ -332,7 +332,7 @@ bool sk_may_round(MPI_Datatype type, MPI_Op op)
     sk_reduction how;
     return !d || !sk_reducible(op, d, &how) || !how.predefined ||
            (d->class != SK_CLASS_INTEGER && d->class != SK_CLASS_BYTE &&
-            d->class != SK_CLASS_LOGICAL);
+            d->class != SK_CLASS_LOGICAL && d->class != SK_CLASS_CHARACTER);
 }
 
 static int64_t slot_capacity(sk_form form, const sk_comm *c)

@@ -166,18 +166,25 @@ bool sk_reducible(MPI_Op op, const sk_dtype *d, sk_reduction *out)
         LOG = 1 << SK_CLASS_LOGICAL,
         BYT = 1 << SK_CLASS_BYTE,
         PAI = 1 << SK_CLASS_PAIR,
+        CHR = 1 << SK_CLASS_CHARACTER,
     };
     static const struct {
         MPI_Op op;
-        int classes; /* on which the standard allows it */
+        int classes; /* on which the standard allows it; on characters where the sign does not matter */
         sk_op_id id;
     } rows[] = {
-        {MPI_SUM, INT | FLT | CPX, SK_OP_SUM}, {MPI_MAX, INT | FLT, SK_OP_MAX},
-        {MPI_MIN, INT | FLT, SK_OP_MIN},       {MPI_PROD, INT | FLT | CPX, SK_OP_PROD},
-        {MPI_LAND, INT | LOG, SK_OP_LAND},     {MPI_BAND, INT | BYT, SK_OP_BAND},
-        {MPI_LOR, INT | LOG, SK_OP_LOR},       {MPI_BOR, INT | BYT, SK_OP_BOR},
-        {MPI_LXOR, INT | LOG, SK_OP_LXOR},     {MPI_BXOR, INT | BYT, SK_OP_BXOR},
-        {MPI_MINLOC, PAI, SK_OP_NONE},         {MPI_MAXLOC, PAI, SK_OP_NONE},
+        {MPI_SUM, INT | FLT | CPX | CHR, SK_OP_SUM},
+        {MPI_MAX, INT | FLT, SK_OP_MAX},
+        {MPI_MIN, INT | FLT, SK_OP_MIN},
+        {MPI_PROD, INT | FLT | CPX | CHR, SK_OP_PROD},
+        {MPI_LAND, INT | LOG | CHR, SK_OP_LAND},
+        {MPI_BAND, INT | BYT | CHR, SK_OP_BAND},
+        {MPI_LOR, INT | LOG | CHR, SK_OP_LOR},
+        {MPI_BOR, INT | BYT | CHR, SK_OP_BOR},
+        {MPI_LXOR, INT | LOG | CHR, SK_OP_LXOR},
+        {MPI_BXOR, INT | BYT | CHR, SK_OP_BXOR},
+        {MPI_MINLOC, PAI, SK_OP_NONE},
+        {MPI_MAXLOC, PAI, SK_OP_NONE},
     };
     *out = (sk_reduction){.predefined = true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

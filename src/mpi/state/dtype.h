@@ -13,6 +13,7 @@ typedef enum sk_type_class {
     SK_CLASS_LOGICAL,
     SK_CLASS_BYTE,
     SK_CLASS_PAIR,
+    SK_CLASS_CHARACTER, /* of either sign */
 } sk_type_class;
 
 typedef struct sk_dtype {
