@@ -13,7 +13,7 @@
 typedef enum way { LONG_WAY, OVER, TO_HOST } way;
 
 /* The shortest way: a call just like the last one of its collective that was found in the call cache. It is
- * one epoch in shared memory, or the host serves it because it is faster. Inlined into each entry point, so
+ * one epoch in shared memory, or nothing at all, or the host serves it because it is faster. Inlined into each entry point, so
  * that the arguments stay in registers. */
 static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args a,
                                                             MPI_Request *request, int *rc)
@@ -31,8 +31,15 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
         return LONG_WAY;
     sk_descriptor *x = &p->descriptor;
     void *send = (void *)(uintptr_t)a.sbuf;
-    if (SK_UNLIKELY(!x->one_epoch || !sk_guarded_quiet(x->guarded)))
+    if (SK_UNLIKELY(!x->one_epoch || !sk_guarded_quiet(x->guarded))) {
+        if (x->nothing && a.form == SK_BLOCKING && sk_guarded_quiet(x->guarded)) {
+            sk_comm_next(c); /* all ranks must count alike */
+            sk_count_served(x->plan, x->counter, 0, c);
+            *rc = MPI_SUCCESS;
+            return OVER;
+        }
         return !sk_hint_wanted() && !x->mends && sk_guarded_passes(x->guarded) ? TO_HOST : LONG_WAY;
+    }
     if (a.form == SK_BLOCKING) {
         *rc = sk_descriptor_run_epoch(x, c, send, a.rbuf, 0);
         return OVER;

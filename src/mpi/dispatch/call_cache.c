@@ -117,7 +117,8 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
         return NULL;
     const sk_descriptor *x = &p->descriptor;
     if (a->form != SK_PERSISTENT &&
-        (x->one_epoch || (x->guarded && sk_guard_host_is_best(&x->guarded->guard) && !x->sized)))
+        (x->one_epoch || x->nothing ||
+         (x->guarded && sk_guard_host_is_best(&x->guarded->guard) && !x->sized)))
         r->last[a->form][a->coll] = p;
     return &p->descriptor;
 }

@@ -43,9 +43,10 @@ struct sk_call_set {
 struct sk_call_cache {
     struct sk_call_set set[SK_CALL_SETS];
     struct sk_call_entry
-        *last[SK_PERSISTENT][SK_NCOLLS]; /* found last, by form, of one epoch or the host's;
+        *last[SK_PERSISTENT]
+             [SK_NCOLLS];        /* found last, by form, of one epoch, of nothing, or the host's;
                                                            * NULL: none */
-    uint32_t seen[SK_CALL_SEEN];         /* hashes of calls that were not planned */
+    uint32_t seen[SK_CALL_SEEN]; /* hashes of calls that were not planned */
 };
 
 /* Always, so that arguments need not be in memory. */

@@ -28,6 +28,7 @@ void sk_descriptor_init(sk_descriptor *x, const sk_comm *c, const sk_mpi_call *c
     if (v->nepochs)
         sk_mpi_wire_shm(&x->wire, c->shm, c->machine, v, plan->signature);
     x->one_epoch = sk_one_epoch_fits(v, &x->wire);
+    x->nothing = !v->nsteps && !v->nepochs;
     x->mends = sk_mend_needed(&call->call);
 }
 

@@ -18,6 +18,7 @@ typedef struct sk_descriptor {
     sk_guarded *guarded;        /* NULL: its calls are not compared with others */
     sk_guard_side side;         /* of the plan: Skein's or its other one */
     bool one_epoch;             /* sk_one_epoch_fits */
+    bool nothing;               /* this rank has no part in it */
     bool sized;                 /* the cell has sizes that not all ranks know */
     bool mends;                 /* sk_mend_needed */
     sk_mpi_wire wire;

@@ -276,7 +276,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
         x->guarded = g;
         x->sized = g && g->sizes; /* and then counted, which the shortest way does not */
-        x->one_epoch = x->one_epoch && !x->sized;
+        x->one_epoch &= !x->sized;
+        x->nothing &= !x->sized;
         x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
         if (host_is_as_good(a, c, plan))
             to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
@@ -549,52 +550,4 @@ bool sk_dispatch(sk_args *a, MPI_Request *request, int *rc)
     if (__builtin_expect(atomic_load_explicit(&sk_proc.devices, memory_order_relaxed) != 0, 0))
         return dispatch_devices(a, request, rc);
     return dispatch_call(a, request, rc);
-}
-
-/* ---- new communicators ---- */
-
-void sk_dispatch_world_created(void)
-{
-    sk_comm *c = sk_proc.world ? sk_comm_get(MPI_COMM_WORLD) : NULL;
-    if (c)
-        sk_adopt(c);
-}
-
-void sk_dispatch_comm_created(MPI_Comm comm)
-{
-    if (comm == MPI_COMM_NULL || !sk_process_ready() ||
-        (sk_proc.find_after != 0 && !sk_topo_exists(comm)))
-        return;
-    sk_comm *c = sk_comm_get(comm);
-    if (c && !c->inter)
-        sk_adopt(c);
-}
-
-static bool wants_patterns_now(MPI_Info info)
-{
-    char value[8] = "";
-    int found = 0;
-    if (info != MPI_INFO_NULL)
-        sk_host.Info_get(info, "skein_plan", (int)sizeof value - 1, value, &found);
-    const char *set = sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_PLAN);
-    return strcmp(found ? value : set, "eager") == 0;
-}
-
-void sk_dispatch_topo_created(MPI_Comm comm, MPI_Info info)
-{
-    sk_comm *c = comm != MPI_COMM_NULL && sk_process_ready() ? sk_comm_get(comm) : NULL;
-    if (!c)
-        return;
-    sk_adopt(c);
-    sk_topo *t = sk_proc.plans && wants_patterns_now(info) && c->nranks > 1 && sk_comm_adopted(c)
-                     ? sk_topo_get(c)
-                     : NULL;
-    if (!t)
-        return;
-    t->assumed = true;
-    sk_request_setup(t, c);
-    sk_status st = sk_setup_wait(t, c);
-    t->assumed = false;
-    if (st != SK_OK)
-        sk_raise(c, st == SK_NOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
 }
