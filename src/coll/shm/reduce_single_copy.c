@@ -80,7 +80,8 @@ static double pair_slots(const sk_copy_costs *x, const sk_call *c)
                         n * (x->in + root));
 }
 
-/* Through slots: in, out into a part of the result, into its slot, and out by the root. */
+/* Through slots: in, out into a part of the result, into its slot, and out by the root, chunk by chunk. In place the root
+ * reads the results when all have reduced, alone. */
 static sk_ways ways(const sk_call *c)
 {
     sk_copy_costs x = sk_copy_costs_of(c);
@@ -92,7 +93,7 @@ static sk_ways ways(const sk_call *c)
            taken = (n - part) * x.out;
     return (sk_ways){.slots = by_root(c) ? pair_slots(&x, c)
                                          : sk_copy_time(&x, slots + taken, p * slots + taken),
-                     .single = by_root(c) ? each : sk_copy_time(&x, each + read, p * each + read)};
+                     .single = by_root(c) ? each : sk_copy_time(&x, each, p * each) + read};
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
