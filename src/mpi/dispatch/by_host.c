@@ -19,7 +19,8 @@ sk_status sk_by_host_poll(sk_op *op)
 
 static void end(sk_op *op, int rc)
 {
-    op->wire.error = rc;
+    if (rc != MPI_SUCCESS)
+        op->wire.error = rc;
     sk_persist_count(op->persist, op->since);
     atomic_store_explicit(&op->state, SK_OP_OVER, memory_order_release);
 }

@@ -35,25 +35,22 @@ void sk_persist_add_host(sk_persist *t, MPI_Request host, MPI_Comm comm)
 
 /* ---- one at a time ---- */
 
-/* Is this the one of this process that is compared, or may it be? One whose starts do not come any more loses it. */
-static bool take(sk_persist *t)
+/* May this one be compared, or if it `began`, still? */
+static bool take_token(sk_persist *t, bool began)
 {
-    enum { PATIENCE = 8 };
     pthread_mutex_lock(&sk_proc.lock);
-    if (!sk_proc.compared_persist || sk_proc.compared_refused >= PATIENCE)
-        sk_proc.compared_persist = t;
-    bool mine = sk_proc.compared_persist == t;
-    sk_proc.compared_refused = mine ? 0 : sk_proc.compared_refused + 1;
+    bool mine = began ? sk_token_keep(&sk_proc.compared, &t->claim)
+                      : sk_token_take(&sk_proc.compared, &t->claim);
     pthread_mutex_unlock(&sk_proc.lock);
+    if (mine)
+        sk_watch(SK_WATCH_PERSISTENT, true);
     return mine;
 }
 
-static void let_go(const sk_persist *t)
+static void drop_token(const sk_persist *t)
 {
     pthread_mutex_lock(&sk_proc.lock);
-    bool mine = sk_proc.compared_persist == t;
-    if (mine)
-        sk_proc.compared_persist = NULL;
+    bool mine = sk_token_drop(&sk_proc.compared, &t->claim);
     pthread_mutex_unlock(&sk_proc.lock);
     if (mine)
         sk_watch(SK_WATCH_PERSISTENT, false);
@@ -63,7 +60,7 @@ void sk_persist_free(sk_persist *t)
 {
     if (!t)
         return;
-    let_go(t);
+    drop_token(t);
     if (t->host != MPI_REQUEST_NULL)
         sk_host.Request_free(&t->host);
     if (t->holder != MPI_REQUEST_NULL)
@@ -93,13 +90,15 @@ static sk_persist_start ask(sk_persist *t, const sk_comm *c, sk_persist_question
                             sk_guard_side side)
 {
     memset(t->values, 0, sizeof t->values);
-    if (what == SK_PERSIST_COMPARE)
+    if (what == SK_PERSIST_COMPARE) {
         say_times(t);
-    else if (what == SK_PERSIST_BEGIN)
-        t->values[0] = t->host == MPI_REQUEST_NULL ? NEVER : take(t) ? FREE : BUSY;
+        t->values[SK_PERSIST_LOST] = t->lost;
+    } else if (what == SK_PERSIST_BEGIN)
+        t->values[0] = t->host == MPI_REQUEST_NULL ? NEVER : take_token(t, false) ? FREE : BUSY;
     t->asked = what;
     t->agreed = false;
-    if (sk_own_allreduce(&t->agreement, c, t->tag, t->values, SK_GUARD_VALUES, SK_OP_MAX) != SK_OK)
+    if (sk_own_allreduce(&t->agreement, c, t->tag, t->values, SK_PERSIST_VALUES, SK_OP_MAX) !=
+        SK_OK)
         sk_host.Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM); /* the others wait for it */
     return (sk_persist_start){.side = side, .watched = true};
 }
@@ -116,17 +115,26 @@ bool sk_persist_poll(sk_persist *t)
     return t->agreed = true;
 }
 
-/* A comparison begins, or the ranks try again later: not all of their requests at the same start, because they may have come
- * to them in different orders. */
-static void begin_or_wait(sk_persist *t)
+/* Not all requests at the same start, because the ranks may have come to them in different orders. */
+static void try_later(sk_persist *t)
 {
     enum { APART = 8 };
+    drop_token(t);
+    t->may_begin = false;
+    t->retry = t->retry > INT64_MAX / 8 ? INT64_MAX / 4 : 2 * t->retry;
+    sk_guard_put_off(&t->guard, t->retry + t->tag % APART);
+}
+
+/* A comparison begins, or the ranks try again later. */
+static void begin_or_wait(sk_persist *t)
+{
     t->may_begin = t->values[0] == FREE;
+    t->lost = false;
     if (t->may_begin)
         return;
-    let_go(t);
-    t->retry = t->values[0] == NEVER || t->retry > INT64_MAX / 4 ? INT64_MAX / 4 : 2 * t->retry;
-    sk_guard_put_off(&t->guard, t->retry + t->tag % APART);
+    if (t->values[0] == NEVER)
+        t->retry = INT64_MAX / 8;
+    try_later(t);
 }
 
 /* What the ranks have agreed on beside the last start, and what it took. */
@@ -138,10 +146,12 @@ static void conclude(sk_persist *t, const sk_comm *c, int64_t took)
         begin_or_wait(t);
     if (t->asked == SK_PERSIST_COMPARE) {
         t->meeting_ns = shorter(t->meeting_ns, took);
-        if (sk_guard_go_on(&t->guard, t->values)) {
+        if (t->values[SK_PERSIST_LOST]) /* a rank compared another one meanwhile */
+            try_later(t);
+        else if (sk_guard_go_on(&t->guard, t->values)) {
             sk_guarded_report(&t->guard, c, t->coll, t->bytes);
             t->may_begin = false;
-            let_go(t);
+            drop_token(t);
         }
     }
     t->timed = false;
@@ -151,7 +161,7 @@ static void conclude(sk_persist *t, const sk_comm *c, int64_t took)
 /* A start of a comparison. */
 static sk_persist_start compare(sk_persist *t, const sk_comm *c)
 {
-    take(t);
+    t->lost = t->lost || !take_token(t, true);
     if (sk_guard_must_agree(&t->guard))
         return ask(t, c, SK_PERSIST_COMPARE, t->guard.best);
     sk_guard_verdict v = sk_guard_ask(&t->guard, NULL, NULL);
@@ -177,9 +187,7 @@ sk_persist_start sk_persist_next(sk_persist *t, const sk_comm *c)
     if (sk_guard_passes(g))
         return (sk_persist_start){.side = g->best};
     t->before = waited;
-    sk_persist_start next = t->may_begin ? compare(t, c) : ask(t, c, SK_PERSIST_BEGIN, g->best);
-    sk_watch(SK_WATCH_PERSISTENT, true);
-    return next;
+    return t->may_begin ? compare(t, c) : ask(t, c, SK_PERSIST_BEGIN, g->best);
 }
 
 /* ---- the host's ---- */

@@ -11,7 +11,8 @@
  *
  * Times are those of the calls that start, wait and test between two starts (watch.h), in which other requests may be under
  * way. So of all in a process one is compared at a time. Ranks may come to their requests in different orders, so they agree
- * on the begin: if one of them compares another request, they try again later. */
+ * on the begin: if one of them compares another request, they try again later. One whose starts do not come any more loses
+ * its place to another that has asked for it again and again; if it does start again, the ranks give up its comparison. */
 #ifndef SK_PERSIST_H
 #define SK_PERSIST_H
 
@@ -24,6 +25,9 @@ typedef enum sk_persist_question {
     SK_PERSIST_MEET,    /* nobody is to pay for what others have left undone before */
     SK_PERSIST_COMPARE, /* what did it take? */
 } sk_persist_question;
+
+/* What the ranks say in a comparison; the largest counts. */
+enum { SK_PERSIST_LOST = SK_GUARD_VALUES, SK_PERSIST_VALUES };
 
 typedef struct sk_persist {
     sk_guard guard;
@@ -40,7 +44,9 @@ typedef struct sk_persist {
     int64_t before;               /* sk_proc.waited then */
     int64_t retry;                /* starts until the ranks try again to begin */
     int64_t meeting_ns, clock_ns; /* what agreeing takes, and reading the clock; 0: not known */
-    int64_t values[SK_GUARD_VALUES];
+    bool lost;                    /* since the comparison began another request was compared */
+    sk_token_claim claim;         /* to be compared; under the process lock */
+    int64_t values[SK_PERSIST_VALUES];
     sk_own_coll agreement;
 } sk_persist;
 

@@ -385,13 +385,17 @@ void sk_op_start(sk_op *op)
 int sk_op_start_by_host(sk_op *op)
 {
     op->run.status = SK_OK;
-    op->wire.error = MPI_SUCCESS;
+    op->wire.error = op->error;
     op->owned = op->work_made = op->linked = false;
     if (sk_proc.reporting)
         op->since = sk_clock();
     int rc = sk_host.Start(&op->persist->host);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    if (rc != MPI_SUCCESS) {
+        if (!op->agreeing)
+            return rc;
+        op->ran = true; /* the others need this rank to agree: whoever waits hears of it */
+        op->wire.error = rc;
+    }
     sk_process_add(&sk_proc.pending, 1);
     atomic_store_explicit(&op->state, SK_OP_ACTIVE, memory_order_relaxed);
     if (op->agreeing) {
@@ -399,7 +403,7 @@ int sk_op_start_by_host(sk_op *op)
         link_by_host(op);
         pthread_mutex_unlock(&sk_proc.lock);
     }
-    return rc;
+    return MPI_SUCCESS;
 }
 
 /* Polling a collective looks at the network, so with many active ones only some are polled each

@@ -15,13 +15,13 @@
 #include "report/report.h"
 #include "report/waits.h"
 #include "select/select.h"
+#include "select/token.h"
 #include "shm/waiting.h"
 
 struct sk_comm;
 struct sk_dtype;
 struct sk_world;
 struct sk_op;
-struct sk_persist;
 
 enum { SK_SLOTS = 256 }; /* of the tables indexed by handle */
 
@@ -107,11 +107,10 @@ typedef struct sk_process {
     struct sk_dtype *types;
     struct sk_op *active; /* in order of start */
     struct sk_op **active_end;
-    struct sk_op *persistent_first;      /* those that the user has not freed */
-    struct sk_persist *compared_persist; /* the persistent one that is compared now, or NULL */
-    int compared_refused;                /* to others since its last start */
-    struct sk_buffered *buffered;        /* messages of MPI_Bsend that Skein buffers: see p2p.c */
-    struct sk_deferred_free *deferred;   /* types and operations freed by the user while in use */
+    struct sk_op *persistent_first;    /* those that the user has not freed */
+    sk_token compared;                 /* the persistent ones: one at a time is compared */
+    struct sk_buffered *buffered;      /* messages of MPI_Bsend that Skein buffers: see p2p.c */
+    struct sk_deferred_free *deferred; /* types and operations freed by the user while in use */
 } sk_process;
 
 extern sk_process sk_proc __attribute__((visibility("hidden")));
