@@ -109,6 +109,67 @@ static void check_with_sizes_that_change(void)
     free(out);
 }
 
+/* Four ints in one of three layouts. *at: where they lie. */
+static MPI_Datatype four_ints(int kind, int at[4])
+{
+    MPI_Datatype t;
+    static const int back[4] = {6, 4, 2, 0}, one[4] = {1, 1, 1, 1};
+    for (int i = 0; i < 4; i++)
+        at[i] = kind == 0 ? i : kind == 1 ? 2 * i : back[i];
+    if (kind == 0)
+        MPI_Type_contiguous(4, MPI_INT, &t);
+    else if (kind == 1)
+        MPI_Type_vector(4, 1, 2, MPI_INT, &t);
+    else
+        MPI_Type_indexed(4, one, back, MPI_INT, &t);
+    MPI_Type_commit(&t);
+    return t;
+}
+
+static void broadcast_four(MPI_Datatype t, const int at[4], int tag)
+{
+    enum { INTS = 8 };
+    int data[INTS], bad = 0;
+    for (int i = 0; i < INTS; i++)
+        data[i] = -1;
+    for (int i = 0; test_rank() == 0 && i < 4; i++)
+        data[at[i]] = tag + i;
+    if (tag % 2) {
+        MPI_Request q;
+        MPI_Ibcast(data, 1, t, 0, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    } else
+        MPI_Bcast(data, 1, t, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < 4; i++) {
+        bad += data[at[i]] != tag + i;
+        data[at[i]] = -1;
+    }
+    for (int i = 0; i < INTS; i++)
+        bad += data[i] != -1;
+    CHECK(bad == 0, "bcast %d of a derived type has %d wrong values", tag, bad);
+}
+
+/* Types are freed, and others get their handles, while one lives on. */
+static void freed_types_are_not_mistaken(void)
+{
+    enum { TYPES = 40, CALLS = 6 };
+    test_watch(30, "calls with types that are freed");
+    int at[4], at_old[4], again = 0;
+    MPI_Datatype old = four_ints(2, at_old), last = MPI_DATATYPE_NULL;
+    for (int i = 0; i < TYPES; i++) {
+        MPI_Datatype t = four_ints(i % 3, at);
+        again += t == last;
+        for (int k = 0; k < CALLS; k++) {
+            broadcast_four(t, at, 100 * i + k);
+            broadcast_four(old, at_old, 100 * i + k + 50);
+        }
+        last = t;
+        MPI_Type_free(&t);
+    }
+    MPI_Type_free(&old);
+    CHECK(again > 0, "no handle was used again");
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "cache");
@@ -123,9 +184,11 @@ int main(int argc, char **argv)
         check_with_sizes_that_change();
     else if (how != NULL && strcmp(how, "off") == 0)
         off_goes_to_the_host();
-    else if (size != NULL && atoi(size) <= 4)
+    else if (size != NULL && atoi(size) <= 4) {
         small_cache_evicts();
-    else {
+        freed_types_are_not_mistaken();
+    } else {
+        freed_types_are_not_mistaken();
         second_call_builds_nothing();
         nonblocking_shares_the_plan();
     }

@@ -123,6 +123,7 @@ static bool read_reduction(const sk_args *a, sk_mpi_call *out)
     if (!d || !sk_reducible(a->op, d, &how))
         return false;
     out->permanent &= how.predefined;
+    out->told &= how.predefined;
     c->ordered = how.ordered;
     c->builtin = how.predefined;
     c->rounds = sk_args_may_round(a);
@@ -321,7 +322,7 @@ static bool read_own_block(sk_mpi_call *out)
         return false;
     if (own.from.len != own.to.len) {
         out->own_differs = out->call.in_place = true;
-        out->permanent = false;
+        out->permanent = out->told = false;
     }
     return true;
 }
@@ -380,7 +381,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
     sk_args_sides sig = sides_of(a, c, in_place);
     if (!arrays_complete(a, call, sig))
         return false;
-    out->permanent = true;
+    out->permanent = out->told = true;
     if (sk_args_has_arrays(a)) {
         if (!get_arrays(c, call, &r))
             return false;

@@ -115,6 +115,8 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     struct sk_call_entry *p = s->way[way];
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
+    if (SK_UNLIKELY(p->derived)) /* which the shortest way does not look at */
+        return p->freed == atomic_load(&sk_proc.types_freed) ? &p->descriptor : NULL;
     const sk_descriptor *x = &p->descriptor;
     if (a->form != SK_PERSISTENT &&
         (x->one_epoch || x->nothing ||
@@ -205,7 +207,7 @@ bool sk_call_cache_seen(const sk_args *a, sk_comm *c)
 sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call *call,
                                  sk_plan *plan)
 {
-    if (!call->permanent || !sk_comm_adopted(c) || !cache_of(c))
+    if (!call->told || !sk_comm_adopted(c) || !cache_of(c))
         return NULL;
     struct sk_call_entry *p = calloc(1, sizeof *p);
     uint32_t n = call->call.ntypes;
@@ -221,6 +223,8 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     p->descriptor.wire.handles = p->handles;
     sk_plan_hold(plan);
     p->version = sk_coll_neighbor(a->coll) ? c->topo->neighborhood.version : 0;
+    p->derived = !call->permanent;
+    p->freed = atomic_load(&sk_proc.types_freed);
     p->args = *a;
     p->distance = (uintptr_t)call->distance;
     p->buffers = sk_call_buffers(a, p->distance);

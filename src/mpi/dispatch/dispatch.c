@@ -168,14 +168,19 @@ static bool start_or_pass(sk_args *a, sk_comm *c, sk_descriptor *x, MPI_Request 
     return true;
 }
 
+/* The host starts it, as the guard says. */
+static bool start_by_host(sk_args *a, sk_comm *c, sk_guarded *g, sk_guard_verdict v)
+{
+    a->timed = v.timed ? g : NULL;
+    return to_host(a, c, g->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
+}
+
 /* The same as the guard says. */
 static bool start_guarded(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v,
                           MPI_Request *request, int error, int *rc)
 {
-    if (v.side == SK_GUARD_HOST) {
-        a->timed = v.timed ? x->guarded : NULL;
-        return to_host(a, c, x->guarded->tuned ? SK_HOST_TUNED : SK_HOST_FASTER);
-    }
+    if (v.side == SK_GUARD_HOST)
+        return start_by_host(a, c, x->guarded, v);
     bool served = start_or_pass(a, c, x, request, error, rc);
     if (v.timed)
         sk_guarded_over(x->guarded);
@@ -213,10 +218,10 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     return v;
 }
 
-/* The host serves a blocking call, and no other is likely to profit from its plan. */
+/* The host serves the call, and no other is likely to profit from its plan. */
 static bool needs_no_plan(const sk_guarded *g, const sk_args *a, sk_comm *c, sk_guard_verdict v)
 {
-    return g && v.side == SK_GUARD_HOST && a->form == SK_BLOCKING && !sk_coll_neighbor(a->coll) &&
+    return g && v.side == SK_GUARD_HOST && a->form != SK_PERSISTENT && !sk_coll_neighbor(a->coll) &&
            !sk_proc.shapes && (v.timed || !sk_call_cache_seen(a, c));
 }
 
@@ -251,6 +256,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
             v = ask(g, c, a, sk_call_size(&call.call));
     }
     if (needs_no_plan(g, a, c, v)) {
+        if (a->form != SK_BLOCKING)
+            return start_by_host(a, c, g, v);
         run_by_host(a, c, g, v);
         return sk_mend_needed(&call.call) && sk_mend_run(a, c, rc);
     }

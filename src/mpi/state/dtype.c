@@ -232,6 +232,7 @@ int sk_dtype_attr_freed(MPI_Datatype type, int key, void *value, void *extra)
     sk_dtype *d = value, *expected = d;
     atomic_compare_exchange_strong(&sk_proc.type_slot[SK_HANDLE_INDEX(type)], &expected, NULL);
     atomic_store(&d->handle, 0);
+    atomic_fetch_add(&sk_proc.types_freed, 1);
     return MPI_SUCCESS;
 }
 

@@ -73,6 +73,7 @@ typedef struct sk_process {
     bool watched;               /* `skein run` has the counts and reports them if we cannot */
     struct sk_world *world; /* NULL: MPI_Init has not been seen, and the host serves all calls */
     int comm_key, type_key; /* attributes: their callbacks tell us that a handle is freed */
+    _Atomic uint64_t types_freed;
 #if !SK_HAVE_GRAPHS
     int topo_key; /* attribute of the topologies that Skein supplies: see own_graph.h */
 #endif
