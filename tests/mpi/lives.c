@@ -5,12 +5,14 @@
  *   lives again N      N communicators one after the other, of changing sets of ranks
  *   lives many N       N communicators at a time
  *   lives together N   likewise, all of which Skein serves, over few new pages
- *   lives apart N      N communicators of every rank's own, between calls on a common one */
+ *   lives apart N      N communicators of every rank's own, between calls on a common one
+ *   lives first        the first few hundred calls on MPI_COMM_WORLD touch no new pages */
 #include "testlib.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 static void use(MPI_Comm comm, const char *what)
@@ -297,6 +299,51 @@ static void together(int n)
 
 /* Every rank uses communicators of its own between the calls on a common one, other ones at each rank: what
  * Skein keeps at hand differs, but the ranks must serve the common one alike. */
+/* Does the kernel make pages when asked? */
+static bool pages_can_be_made(void)
+{
+#ifdef MADV_POPULATE_WRITE
+    enum { PAGE = 4096 };
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bool can = page != MAP_FAILED && madvise(page, PAGE, MADV_POPULATE_WRITE) == 0;
+    if (page != MAP_FAILED)
+        munmap(page, PAGE);
+    return can;
+#else
+    return false;
+#endif
+}
+
+static void first_calls(void)
+{
+    enum { CALLS = 250, MOST = 4096, FIRST = 3, FAULTS = 8 };
+    static const int bytes[] = {1, 40, 64, 250, 1000, MOST};
+    int p = test_size();
+    size_t size = (size_t)p * MOST;
+    char *in = must_alloc(size), *out = must_alloc(size);
+    memset(in, 1, size);
+    memset(out, 1, size);
+    if (!pages_can_be_made()) {
+        test_skip("this kernel makes no pages when asked");
+        return;
+    }
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) {
+        test_watch(30, "calls of %d bytes", bytes[k]);
+        long before = 0;
+        for (int i = 0; i < CALLS; i++) {
+            before = i == FIRST ? page_faults() : before;
+            MPI_Scatter(in, bytes[k], MPI_BYTE, out, bytes[k], MPI_BYTE, 0, MPI_COMM_WORLD);
+            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Allgather(in, bytes[k], MPI_BYTE, out, bytes[k], MPI_BYTE, MPI_COMM_WORLD);
+        }
+        long faults = page_faults() - before;
+        CHECK(faults <= FAULTS, "%ld page faults in %d calls of %d bytes, at most %d", faults,
+              3 * CALLS, bytes[k], FAULTS);
+    }
+    free(in);
+    free(out);
+}
+
 static void apart(int n)
 {
     enum { CALLS = 200, LONG = 1 << 14 };
@@ -335,6 +382,8 @@ int main(int argc, char **argv)
         many(argc > 2 ? atoi(argv[2]) : 2000);
     else if (strcmp(what, "together") == 0)
         together(argc > 2 ? atoi(argv[2]) : 41);
+    else if (strcmp(what, "first") == 0)
+        first_calls();
     else if (strcmp(what, "apart") == 0)
         apart(argc > 2 ? atoi(argv[2]) : 400);
     else

@@ -436,6 +436,7 @@ flavour_tests() { # flavour
         for n in 2 5; do run 200 $f $n SKEIN_FIND=0 -- lives again 40; done
         run 250 $f 2 -- lives many 2000
         for n in 2 4; do run 60 $f $n -- lives apart 400; done
+        run 60 $f 2 SKEIN_GUARD=off -- lives first
         for n in 2 4; do together $f $n; done
     fi
     if wanted unlike; then
