@@ -87,10 +87,10 @@ static bool populate(const sk_node_memory *m, int n, uint64_t at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     char *from = (char *)m->head + at;
-    size_t half = whole_pages(bytes / (size_t)n * (size_t)m->me);
-    half = half < bytes ? half : 0;
-    return madvise(from + half, bytes - half, MADV_POPULATE_WRITE) == 0 &&
-           (!half || madvise(from, half, MADV_POPULATE_WRITE) == 0);
+    size_t begin = whole_pages(bytes / (size_t)n * (size_t)m->me);
+    begin = begin < bytes ? begin : 0;
+    return madvise(from + begin, bytes - begin, MADV_POPULATE_WRITE) == 0 &&
+           (!begin || madvise(from, begin, MADV_POPULATE_WRITE) == 0);
 #else
     (void)m, (void)n, (void)at, (void)bytes;
     return false;

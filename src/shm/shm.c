@@ -108,6 +108,8 @@ static uint32_t mask_within(int64_t one, int64_t bytes)
     return mask;
 }
 
+/* The mask of the short slots that a rank uses while the others keep pace: sixteen pages of them, since the slots of all
+ * ranks share pages. More than of long ones, for each look whether one is free costs as much as a short call. */
 static uint32_t near_of_short(const ring_shape *shape, int n)
 {
     uint32_t all = (uint32_t)shape->cold - 1,
