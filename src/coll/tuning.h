@@ -30,6 +30,9 @@ enum {
     /* Blocks of all ranks together go through the common slot up to this. Beyond it, what is saved
      * by waiting once is less than what it costs that ranks write the same lines. */
     SK_INTRA_COMMON = 16 << 10,
+    /* On fewer ranks, if they share cores, rank 0 leaves a barrier first. On more, the turns that it may wait
+     * for the others cost more than a root that comes early saves. */
+    SK_INTRA_FIRST_RANKS = 8,
     /* Cells for blocks of unknown sizes: bytes of one, and of all in a slot. The odd number of
      * lines keeps short blocks from falling on the same few sets of a cache. */
     SK_INTRA_CELL = 4160,
