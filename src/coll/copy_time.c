@@ -40,6 +40,11 @@ double sk_copy_time(const sk_copy_costs *x, double busiest, double all)
     return busiest > all / x->cores ? busiest : all / x->cores;
 }
 
+double sk_copy_gain(const sk_call *c)
+{
+    return sk_machine_oversubscribed(c->machine) ? 2. / 3 : 1;
+}
+
 int64_t sk_copy_message_cutoff(const sk_copy_prices *p)
 {
     int64_t slots = p->fs[SK_PRICE_IN] + p->fs[SK_PRICE_OUT],
