@@ -1,18 +1,28 @@
 /* instructions.c: N allreduces of 8 bytes in one of the forms, N calls of several kinds and sizes in turn, or
  * the lives of N communicators with some blocking ones in each, for instructions.sh to count under callgrind, which looks only into `measured`:
  * what comes before it, up to waiting for the other rank, is not the same in every run.
- *   instructions [N [nonblocking | persistent | mixed | sizes | young | lives]]
- * sizes: each call has another size; young: the calls 2 and 3 on N new communicators, which pass to the host unseen. */
+ *   instructions [N [nonblocking | nothing | persistent | mixed | sizes | young | lives]]
+ * nothing: nonblocking ones of no elements; sizes: each call has another size; young: the calls 2 and 3 on N new communicators, which pass to the host unseen. */
 #include "coll.h"
 #include "testlib.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MIXED, SIZES, YOUNG, LIVES, NMODES } mode;
+typedef enum mode {
+    BLOCKING,
+    NONBLOCKING,
+    NOTHING,
+    PERSISTENT,
+    MIXED,
+    SIZES,
+    YOUNG,
+    LIVES,
+    NMODES
+} mode;
 
-static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "persistent", "mixed",
-                                               "sizes",    "young",       "lives"};
+static const char *const mode_names[NMODES] = {"blocking", "nonblocking", "nothing", "persistent",
+                                               "mixed",    "sizes",       "young",   "lives"};
 
 long measured(int n, mode m);
 
@@ -83,11 +93,11 @@ static long live(int n)
     return out;
 }
 
-static long nonblocking(void)
+static long nonblocking(int count)
 {
-    long in = 1, out = 0;
+    long in = 1, out = test_size(); /* and remains it where nothing is reduced */
     MPI_Request q;
-    MPI_Iallreduce(&in, &out, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &q);
+    MPI_Iallreduce(&in, &out, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &q);
     let_go_on();
     MPI_Wait(&q, MPI_STATUS_IGNORE);
     return out;
@@ -116,7 +126,7 @@ static long persistent(void)
 
 static long once(mode m)
 {
-    return m == NONBLOCKING ? nonblocking() : persistent();
+    return m == PERSISTENT ? persistent() : nonblocking(m == NONBLOCKING);
 }
 
 static MPI_Comm young;
@@ -166,7 +176,7 @@ int main(int argc, char **argv)
         m++;
     if (m == PERSISTENT)
         make_persistent();
-    if (m == NONBLOCKING || m == PERSISTENT) {
+    if (m == NONBLOCKING || m == NOTHING || m == PERSISTENT) {
         one_by_one(WARM_UP, m, true);
         out = one_by_one(n, m, false);
     } else if (m == YOUNG) {

@@ -12,6 +12,25 @@
 
 typedef enum way { LONG_WAY, OVER, TO_HOST } way;
 
+/* A call that moves nothing, counted by the guard. */
+static inline __attribute__((always_inline)) way
+nothing_again(sk_comm *c, sk_descriptor *x, sk_form form, MPI_Request *request, int *rc)
+{
+    *rc = MPI_SUCCESS;
+    if (form == SK_BLOCKING) {
+        sk_comm_next(c); /* all ranks must count alike */
+        sk_count_served(x->plan, x->counter, 0, c);
+        return OVER;
+    }
+    sk_op *op = sk_op_nothing(c, x->plan, x->counter);
+    if (!op) {
+        sk_guarded_uncount(x->guarded); /* the long way counts the call */
+        return LONG_WAY;
+    }
+    *request = op->handle;
+    return OVER;
+}
+
 /* The shortest way: a call just like the last one of its collective that was found in the call cache. It is
  * one epoch in shared memory, or nothing at all, or the host serves it because it is faster. Inlined into each entry point, so
  * that the arguments stay in registers. */
@@ -32,12 +51,8 @@ static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args 
     sk_descriptor *x = &p->descriptor;
     void *send = (void *)(uintptr_t)a.sbuf;
     if (SK_UNLIKELY(!x->one_epoch || !sk_guarded_quiet(x->guarded))) {
-        if (x->nothing && a.form == SK_BLOCKING && sk_guarded_quiet(x->guarded)) {
-            sk_comm_next(c); /* all ranks must count alike */
-            sk_count_served(x->plan, x->counter, 0, c);
-            *rc = MPI_SUCCESS;
-            return OVER;
-        }
+        if (x->nothing && sk_guarded_quiet(x->guarded))
+            return nothing_again(c, x, a.form, request, rc);
         return !sk_hint_wanted() && !x->mends && sk_guarded_passes(x->guarded) ? TO_HOST : LONG_WAY;
     }
     if (a.form == SK_BLOCKING) {

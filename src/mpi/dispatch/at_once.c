@@ -8,6 +8,40 @@
 #include "mpi/transport/one_epoch.h"
 #include "mpi/transport/shm_wire.h"
 
+/* No other thread is to look at the collective before it is started. */
+static void lock_from_others(void)
+{
+    if (sk_proc.threads)
+        pthread_mutex_lock(&sk_proc.lock);
+}
+
+static void unlock_for_others(void)
+{
+    if (sk_proc.threads)
+        pthread_mutex_unlock(&sk_proc.lock);
+}
+
+sk_op *sk_op_nothing(sk_comm *c, sk_plan *plan, sk_report_counter *counter)
+{
+    lock_from_others();
+    sk_op *op = sk_op_take();
+    if (!op) {
+        unlock_for_others();
+        return NULL;
+    }
+    op->lane = (int)(c->next_lane++ % SK_SHM_LANES); /* all ranks must count alike */
+    sk_comm_tag(c);
+    atomic_store_explicit(&op->users, 1, memory_order_relaxed);
+    op->error = op->wire.error = MPI_SUCCESS;
+    op->owned = op->work_made = false;
+    op->run.status = SK_OK;
+    atomic_store_explicit(&op->state, SK_OP_OVER, memory_order_release);
+    unlock_for_others();
+    sk_process_add(&sk_proc.pending, 1);
+    sk_count_served(plan, counter, 0, NULL);
+    return op;
+}
+
 #if SK_HAVE_SHM
 
 /* It goes on when others have come: as sk_op_new and sk_op_start would have left it. */
@@ -31,19 +65,6 @@ static bool keep_running(sk_op *op, sk_comm *c, sk_plan *plan, const sk_run *run
     op->begun = true;
     sk_op_link_active(op);
     return true;
-}
-
-/* No other thread is to look at the collective before it is started. */
-static void lock_from_others(void)
-{
-    if (sk_proc.threads)
-        pthread_mutex_lock(&sk_proc.lock);
-}
-
-static void unlock_for_others(void)
-{
-    if (sk_proc.threads)
-        pthread_mutex_unlock(&sk_proc.lock);
 }
 
 void sk_op_start_at_once(sk_op *op)

@@ -89,6 +89,9 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
 sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_mpi_wire *wire,
                      bool one_epoch, void *send, void *recv);
 
+/* One that moves nothing and is over. NULL: not possible, and nothing was done. */
+sk_op *sk_op_nothing(sk_comm *c, sk_plan *plan, sk_report_counter *counter);
+
 /* Start it; sk_progress does the rest. */
 void sk_op_start(sk_op *op);
 
