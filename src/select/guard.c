@@ -3,7 +3,9 @@
 #include <string.h>
 
 enum {
-    LOOK = 3,            /* calls of a side; the first is not timed */
+    LOOK = 3,       /* calls of a side at the look; the first is not timed. This many at least, */
+    LOOK_MOST = 9,  /* at most, */
+    LOOK_PART = 64, /* and this part of the calls so far */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
     MOST = 32,           /* at most, */
@@ -195,16 +197,16 @@ static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
     sk_guard_side next = look_next(g);
     g->ns[g->side] = side_time(g);
     if (next < SK_GUARD_SIDES) {
-        enter(g, SK_GUARD_LOOK, next, LOOK);
+        enter(g, SK_GUARD_LOOK, next, g->look);
         return;
     }
     agree(g, largest, of);
-    g->timed = LOOK - 1;
+    g->timed = g->look - 1;
     for (int i = 0; i < SK_GUARD_SIDES; i++) {
         g->n[i] = g->compared >> i & 1;
         g->sum[i] = g->n[i] * g->ns[i];
         if (g->n[i])
-            count_tried(g, LOOK, (sk_guard_side)i);
+            count_tried(g, g->look, (sk_guard_side)i);
         if ((double)g->ns[i] >= slow * (double)g->ns[g->best])
             g->compared &= ~bit((sk_guard_side)i);
     }
@@ -214,13 +216,20 @@ static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
         begin_rounds(g);
 }
 
+static int64_t look_of(int64_t before)
+{
+    int64_t part = before / LOOK_PART;
+    return part < LOOK ? LOOK : part > LOOK_MOST ? LOOK_MOST : part;
+}
+
 /* The calls of a side are over. */
 static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     switch (g->phase) {
     case SK_GUARD_DECIDED:
         g->compared = g->sides;
-        enter(g, SK_GUARD_LOOK, g->best, LOOK);
+        g->look = look_of(g->before);
+        enter(g, SK_GUARD_LOOK, g->best, g->look);
         break;
     case SK_GUARD_LOOK:
         end_look(g, largest, of);
@@ -339,7 +348,7 @@ sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
                           .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};
     if (sk_guard_quiet(g))
         return v;
-    bool first = g->left == (g->phase == SK_GUARD_LOOK ? LOOK : g->timed + 1);
+    bool first = g->left == (g->phase == SK_GUARD_LOOK ? g->look : g->timed + 1);
     g->left--;
     v.timed = g->phase != SK_GUARD_DECIDED && !first;
     return v;

@@ -14,10 +14,7 @@ enum {
 
 int sk_size_class_of(int64_t bytes)
 {
-    int class = 0;
-    while (bytes >> class)
-        class ++;
-    return class;
+    return bytes > 0 ? 64 - __builtin_clzll((unsigned long long)bytes) : 0;
 }
 
 static void note(sk_size_class *s, int class)

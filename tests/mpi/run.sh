@@ -217,6 +217,8 @@ tuning() { # flavour
     tuned host 2 4
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 tuned
     tuning_shows "$1 the tuning file has the host serve" '^skein: bcast .* host MPI: faster by the tuning file'
+    run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning -- guard "$seed" 100 any
+    run 60 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 100 any
     tuned apart 2 4
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 apart
     tuning_shows "$1 the tuning file has the host serve nonblocking calls" '^skein: bcast .* host MPI: faster by the tuning file'
@@ -459,6 +461,7 @@ flavour_tests() { # flavour
         for n in 3 5; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 200 apart; done
         for n in 4 5; do run 100 $f $n SKEIN_FIND=0 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 70 sizes$([ $f = openmpi ] && echo -some); done
         run 100 $f 2 SKEIN_FIND=0 SKEIN_GUARD=off -- guard "$seed" 60 none
+        run 100 $f 3 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- guard "$seed" 400 any
         for n in 3 4 7; do run 100 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=2 -- guard "$seed" 300; done
         run 100 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SHM=0 -- guard "$seed" 300
         run 100 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 300$([ $f = openmpi ] && echo ' some')

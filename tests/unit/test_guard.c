@@ -225,6 +225,12 @@ static void the_first_calls_are_not_tried(void **state)
     assert_int_equal(w.hosts, 0);
 }
 
+/* So many calls of each side at the first look. */
+static int64_t look_after(int64_t first)
+{
+    return first < 192 ? 3 : first > 576 ? 9 : first / 64;
+}
+
 /* n calls of each side twice, after the first look. */
 static void expect_timed(world *w, int64_t first, int64_t n)
 {
@@ -232,11 +238,29 @@ static void expect_timed(world *w, int64_t first, int64_t n)
         w->rank[i] = sk_guard_new(first);
         sk_guard_compare(&w->rank[i], BOTH);
     }
-    make_calls(w, first + 6 + 4 * (n + 1) - 1);
+    int64_t look = look_after(first);
+    make_calls(w, first + 2 * look + 4 * (n + 1) - 1);
     int64_t hosts = w->hosts;
-    assert_int_equal(hosts, 3 + 2 * (n + 1) - 1);
+    assert_int_equal(hosts, look + 2 * (n + 1) - 1);
     make_calls(w, 100);
     assert_int_equal(w->hosts, hosts + 100);
+}
+
+/* Where sizes change the first calls of the host at a look may be long ones. */
+static void one_of_many_short_calls_is_alike(void **state)
+{
+    (void)state;
+    enum { MANY = 512, LOOK = 8, LONG = 3 };
+    world w = make(4000, 2000);
+    for (int i = 0; i < RANKS; i++) {
+        w.rank[i] = sk_guard_new(MANY);
+        sk_guard_compare(&w.rank[i], BOTH);
+    }
+    make_calls(&w, MANY + LOOK);
+    for (int i = 0; i < LONG; i++)
+        call(&w, 20000);
+    make_calls(&w, 300);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
 }
 
 static void short_calls_are_timed_for_a_millisecond(void **state)
@@ -564,6 +588,7 @@ int main(void)
         cmocka_unit_test(short_calls_are_timed_for_a_millisecond),
         cmocka_unit_test(a_slower_host_costs_a_two_hundredth),
         cmocka_unit_test(a_slow_host_is_only_looked_at),
+        cmocka_unit_test(one_of_many_short_calls_is_alike),
         cmocka_unit_test(agreeing_counts),
         cmocka_unit_test(an_eighth_of_the_calls_is_timed),
         cmocka_unit_test(equal_times_stay_with_skein),

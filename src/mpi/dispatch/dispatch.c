@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpi/dispatch/adopt.h"
+#include "mpi/dispatch/alike.h"
 #include "mpi/dispatch/await.h"
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/check.h"
@@ -255,6 +256,8 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         else if (!unsettled(a, c))
             v = ask(g, c, a, sk_call_size(&call.call));
     }
+    if (g && v.side == SK_GUARD_HOST)
+        sk_alike_keep(c, a, &call, g);
     if (needs_no_plan(g, a, c, v)) {
         if (a->form != SK_BLOCKING)
             return start_by_host(a, c, g, v);
@@ -446,6 +449,14 @@ static bool host_starts(const sk_args *a, const sk_comm *c)
     return a->form == SK_NONBLOCKING && sk_host_starts(c, a->coll);
 }
 
+static bool passes_unread(sk_args *a, sk_comm *c, sk_guarded **g)
+{
+    if (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll))
+        return false;
+    sk_args_clear_insignificant(a, c);
+    return (*g = sk_alike_passes(c, a)) != NULL;
+}
+
 static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
 {
     sk_comm *c = sk_comm_known(a->comm);
@@ -464,6 +475,11 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
             return to_host(a, c, SK_HOST_EARLY);
     } else if (known && a->form != SK_PERSISTENT) {
         double since = now();
+        sk_guarded *g = NULL;
+        if (c->alike && passes_unread(a, c, &g)) {
+            run_by_host(a, c, g, (sk_guard_verdict){.side = SK_GUARD_HOST});
+            return false;
+        }
         sk_descriptor *x = cached_call(a, c);
         if (x)
             return run_again(a, c, x, request, since, rc);

@@ -57,6 +57,8 @@ static void clear(sk_comm *c)
     if (c->guarded)
         c->guarded_free(c->guarded);
     c->guarded = c->compared = NULL;
+    free(c->alike);
+    c->alike = NULL;
     free(c->sizes);
     c->sizes = NULL;
     c->owed = c->meets = false;

@@ -87,6 +87,7 @@ typedef struct sk_comm {
     int64_t clock_ns;   /* the same of reading the clock */
     struct sk_guarded *compared; /* the nonblocking calls that are compared now, or NULL */
     bool meets;                  /* others with the same ranks were made of it: see meeting.h */
+    struct sk_alike *alike;      /* see alike.h; NULL: none yet */
     bool owed; /* by the next blocking call, the same on all ranks: see sk_guarded_agree */
     struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
     bool in_check;
