@@ -5,7 +5,8 @@ sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out)
 {
     if (c->rename && a->prefers == SK_PREFERS_ANY)
         return SK_BADARG;
-    sk_sched *s = sk_sched_new(c->types, c->ntypes);
+    sk_sched_room room;
+    sk_sched *s = sk_sched_new_in(c->types, c->ntypes, &room);
     if (!s)
         return SK_NOMEM;
     a->build(s, c);

@@ -1,5 +1,6 @@
 /* freeze.c: check the rules of epochs and sort the steps of each round by when they are done. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "sched/sched_inner.h"
@@ -188,35 +189,14 @@ static sk_status check_epochs(const sk_sched *s, sk_round *rounds, uint32_t nrou
  * ranks come last, when everything that other ranks may wait for is under way. */
 enum { HEAD, RECV, SEND, LOCAL, WAIT, NCLASSES };
 
-static int class_of(const sk_step *st)
-{
-    switch ((sk_step_kind)st->kind) {
-    case SK_STEP_OPEN:
-    case SK_STEP_POST:
-        return HEAD;
-    case SK_STEP_RECV:
-    case SK_STEP_PRECV:
-        return RECV;
-    case SK_STEP_SEND:
-    case SK_STEP_PSEND:
-        return SEND;
-    case SK_STEP_COPY:
-    case SK_STEP_REDUCE:
-    case SK_STEP_PUT:
-    case SK_STEP_GET:
-    case SK_STEP_RELAY:
-    case SK_STEP_EXPORT:
-        return LOCAL;
-    case SK_STEP_TAKE:
-    case SK_STEP_FOLD:
-    case SK_STEP_JOIN:
-    case SK_STEP_AWAIT:
-    case SK_STEP_READ:
-    case SK_STEP_QUIESCE:
-        break;
-    }
-    return WAIT;
-}
+static const uint8_t class_of[] = {
+    [SK_STEP_RECV] = RECV,    [SK_STEP_PRECV] = RECV, [SK_STEP_SEND] = SEND,
+    [SK_STEP_PSEND] = SEND,   [SK_STEP_COPY] = LOCAL, [SK_STEP_REDUCE] = LOCAL,
+    [SK_STEP_PUT] = LOCAL,    [SK_STEP_GET] = LOCAL,  [SK_STEP_RELAY] = LOCAL,
+    [SK_STEP_EXPORT] = LOCAL, [SK_STEP_OPEN] = HEAD,  [SK_STEP_POST] = HEAD,
+    [SK_STEP_TAKE] = WAIT,    [SK_STEP_FOLD] = WAIT,  [SK_STEP_JOIN] = WAIT,
+    [SK_STEP_AWAIT] = WAIT,   [SK_STEP_READ] = WAIT,  [SK_STEP_QUIESCE] = WAIT,
+};
 
 typedef struct sorter {
     const sk_sched *s;
@@ -226,13 +206,6 @@ typedef struct sorter {
     uint32_t *by_opening;    /* the epochs that are opened, in that order */
     uint32_t nopen, opened;  /* their number, and how many are opened so far */
 } sorter;
-
-static void sort_class(sorter *o, uint32_t first, uint32_t end, int cls)
-{
-    for (uint32_t i = first; i < end; i++)
-        if (class_of(&o->s->steps[i]) == cls)
-            o->out[o->n++] = o->s->steps[i];
-}
 
 /* OPEN may have to wait, so epochs that were opened in earlier rounds are posted first. */
 static void sort_heads(sorter *o, uint32_t first, uint32_t end, uint32_t round)
@@ -254,16 +227,29 @@ static void sort_heads(sorter *o, uint32_t first, uint32_t end, uint32_t round)
 
 static void sort_round(sorter *o, uint32_t first, uint32_t end, uint32_t round, sk_round *rd)
 {
-    uint32_t *const count[NCLASSES] = {&rd->nhead, &rd->nrecv, &rd->nsend, &rd->nlocal, &rd->nwait};
-    rd->first = o->n;
-    for (int cls = 0; cls < NCLASSES; cls++) {
-        uint32_t before = o->n;
-        if (cls == HEAD && o->s->v.nepochs)
-            sort_heads(o, first, end, round);
-        else
-            sort_class(o, first, end, cls);
-        *count[cls] = o->n - before;
+    uint32_t n[NCLASSES] = {0}, at[NCLASSES], before = o->n;
+    for (uint32_t i = first; i < end; i++)
+        n[class_of[o->s->steps[i].kind]]++;
+    if (n[HEAD] || (o->opened < o->nopen && o->open_in[o->by_opening[o->opened]] == round)) {
+        sort_heads(o, first, end, round);
+        n[HEAD] = o->n - before;
     }
+    for (int cls = RECV; cls < NCLASSES; cls++) {
+        at[cls] = o->n;
+        o->n += n[cls];
+    }
+    for (uint32_t i = first; i < end; i++) {
+        const sk_step *st = &o->s->steps[i];
+        int cls = class_of[st->kind];
+        if (cls != HEAD)
+            o->out[at[cls]++] = *st;
+    }
+    rd->first = before;
+    rd->nhead = n[HEAD];
+    rd->nrecv = n[RECV];
+    rd->nsend = n[SEND];
+    rd->nlocal = n[LOCAL];
+    rd->nwait = n[WAIT];
 }
 
 /* Insertion sort: epochs are used in order, at most two at once, so they are nearly sorted. */
@@ -282,17 +268,22 @@ static uint32_t order_openings(const uint32_t *open_in, uint32_t nepochs, uint32
     return n;
 }
 
-static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_round *rounds, uint32_t nrounds)
+static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_epoch_info *epochs, sk_round *rounds,
+                 uint32_t nrounds)
 {
-    free(s->steps);
-    free(s->round_of);
+    if (s->v.nepochs)
+        memcpy(epochs, s->epochs, s->v.nepochs * sizeof *epochs);
+    sk_sched_drop(s, s->steps);
+    sk_sched_drop(s, s->round_of);
+    sk_sched_drop(s, s->epochs);
+    s->room = NULL;
     s->round_of = NULL;
     s->v.steps = s->steps = sorted;
     s->v.nsteps = n;
     s->v.rounds = s->rounds = rounds;
     s->v.nrounds = nrounds;
     s->v.packets = s->packets;
-    s->v.epochs = s->epochs;
+    s->v.epochs = s->epochs = epochs;
     for (uint32_t r = 0; r < nrounds; r++)
         if (s->v.max_transfers < rounds[r].nrecv + rounds[r].nsend)
             s->v.max_transfers = rounds[r].nrecv + rounds[r].nsend;
@@ -316,8 +307,10 @@ sk_status sk_sched_freeze(sk_sched *s)
         return s->status;
     uint32_t n = s->v.nsteps, nepochs = s->v.nepochs, nrounds = n ? s->round_of[n - 1] + 1 : 0;
     size_t most = (size_t)n + nepochs + 1;
-    sk_step *sorted = calloc(1, most * sizeof *sorted + ((size_t)nrounds + 1) * sizeof(sk_round));
-    sk_round *rounds = (sk_round *)(sorted + most);
+    sk_step *sorted = malloc(most * sizeof *sorted + nepochs * sizeof(sk_epoch_info) +
+                             ((size_t)nrounds + 1) * sizeof(sk_round));
+    sk_epoch_info *epochs = (sk_epoch_info *)(sorted + most);
+    sk_round *rounds = (sk_round *)(epochs + nepochs);
     uint32_t some[2 * FEW],
         *open_in = nepochs <= FEW ? some : calloc(2 * (size_t)nepochs, sizeof *open_in);
     if (!sorted || !open_in) {
@@ -328,7 +321,8 @@ sk_status sk_sched_freeze(sk_sched *s)
         s->status = check_epochs(s, rounds, nrounds, open_in);
         if (s->status)
             goto out;
-    }
+    } else
+        memset(rounds, 0, nrounds * sizeof *rounds);
     sorter o = {.s = s, .out = sorted, .open_in = open_in, .by_opening = open_in + nepochs};
     o.nopen = order_openings(open_in, nepochs, o.by_opening);
     for (uint32_t r = 0, i = 0, end; r < nrounds; r++, i = end) {
@@ -337,7 +331,7 @@ sk_status sk_sched_freeze(sk_sched *s)
         sort_round(&o, i, end, r, &rounds[r]);
     }
     SK_ASSERT(o.n == n + o.nopen && o.opened == o.nopen); /* every step once, every epoch opened */
-    keep(s, sorted, o.n, rounds, nrounds);
+    keep(s, sorted, o.n, epochs, rounds, nrounds);
     s->v.straight = is_straight(&s->v);
     sorted = NULL;
 out:

@@ -18,14 +18,28 @@ sk_sched *sk_sched_new(const sk_type *types, uint32_t ntypes)
     return s;
 }
 
+sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_room *room)
+{
+    sk_sched *s = sk_sched_new(types, ntypes);
+    if (!s)
+        return NULL;
+    s->room = room;
+    s->steps = room->steps;
+    s->round_of = room->round_of;
+    s->epochs = room->epochs;
+    s->cap = s->epoch_cap = SK_SCHED_ROOM;
+    return s;
+}
+
 void sk_sched_free(sk_sched *s)
 {
     if (!s)
         return;
-    free(s->steps);
-    free(s->round_of);
+    sk_sched_drop(s, s->steps);
+    sk_sched_drop(s, s->round_of);
     free(s->packets);
-    free(s->epochs);
+    if (!s->v.steps) /* else they are behind the steps */
+        sk_sched_drop(s, s->epochs);
     free(s);
 }
 
@@ -43,7 +57,10 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
         sk_sched_fail(s, SK_TOOBIG);
         return false;
     }
-    void *p = realloc(*array, (size_t)sk_sched_grown(n, cap) * size);
+    bool in_room = sk_sched_in_room(s, *array);
+    void *p = realloc(in_room ? NULL : *array, (size_t)sk_sched_grown(n, cap) * size);
+    if (p && in_room)
+        memcpy(p, *array, n * size);
     if (!p) {
         sk_sched_fail(s, SK_NOMEM);
         return false;

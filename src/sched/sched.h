@@ -157,6 +157,21 @@ void sk_sched_fail(sk_sched *s, sk_status why);
 
 sk_status sk_sched_freeze(sk_sched *s);
 
+typedef struct sk_epoch_info {
+    int64_t slot_bytes;
+    bool all, together;
+} sk_epoch_info;
+
+/* Where a short schedule is built, so that little is allocated: a plan is made in a call. It must stay until the schedule
+ * is frozen or freed. */
+enum { SK_SCHED_ROOM = 16 };
+typedef struct sk_sched_room {
+    sk_step steps[SK_SCHED_ROOM];
+    uint32_t round_of[SK_SCHED_ROOM];
+    sk_epoch_info epochs[SK_SCHED_ROOM];
+} sk_sched_room;
+sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_room *room);
+
 /* After freeze. */
 typedef struct sk_round {
     uint32_t first; /* step; then come, in this order, */
@@ -193,11 +208,6 @@ static inline uint32_t sk_step_quiesces(const sk_step *st)
         return 0;
     }
 }
-
-typedef struct sk_epoch_info {
-    int64_t slot_bytes;
-    bool all, together;
-} sk_epoch_info;
 
 typedef struct sk_packet_info {
     int64_t off; /* in scratch */

@@ -74,8 +74,8 @@ static void enter(sk_guard *g, sk_guard_phase phase, sk_guard_side side, int64_t
     g->phase = phase;
     g->side = side;
     g->left = calls;
-    g->spent = phase == SK_GUARD_LOOK ? INT64_MAX : 0;
-    g->longest = 0;
+    g->spent = g->longest = 0;
+    g->shortest = INT64_MAX;
 }
 
 static void settle_for(sk_guard *g, sk_guard_side best, int64_t calls)
@@ -188,7 +188,8 @@ static sk_guard_side look_next(const sk_guard *g)
 /* ns per call of the side whose calls are over, as this rank sees it. */
 static int64_t side_time(const sk_guard *g)
 {
-    return g->phase == SK_GUARD_LOOK ? g->spent : (g->spent - g->longest) / (g->timed - 1);
+    int64_t n = g->phase == SK_GUARD_LOOK ? g->look - 1 : g->timed;
+    return n < FEWEST ? g->shortest : (g->spent - g->longest) / (n - 1);
 }
 
 /* The calls of a side in the first look are over. */
@@ -372,10 +373,7 @@ int64_t sk_guard_last_time(const sk_guard *g, sk_guard_side side, int64_t *calls
 
 void sk_guard_took(sk_guard *g, int64_t ns)
 {
-    if (g->phase == SK_GUARD_LOOK)
-        g->spent = ns < g->spent ? ns : g->spent;
-    else {
-        g->spent += ns;
-        g->longest = ns > g->longest ? ns : g->longest;
-    }
+    g->spent += ns;
+    g->longest = ns > g->longest ? ns : g->longest;
+    g->shortest = ns < g->shortest ? ns : g->shortest;
 }

@@ -16,14 +16,15 @@
  *   n + 1     that one    the ranks compare: it serves if it is clearly faster again
  *
  * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory.
- * After many calls, which are short ones, it is at up to 9 calls: where sizes change from call to call, few of each
- * side are not alike. n is an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Calls
- * so short that n of them take no 20 us are compared later, when there have been more. The longest of n does not count:
- * a rank was interrupted in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank
- * runs ahead, and others pay later. What it waits then counts, too. The first call after a change is not timed. A
- * compared time is that of the slowest rank. Times that differ by less than it takes to read the clock, at the begin
- * and the end of a call, are the same; and all n together by less than half of what it takes to meet. The comparison is
- * repeated when what it took, beyond what the calls would have taken anyway, is a 200th of the time of the calls since.
+ * After many calls, which are short ones, it is at up to 9 calls and at all after the first but the longest: where
+ * sizes change from call to call, few of each side are not alike, and one may be just like an earlier one, which costs
+ * little. n is an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Calls so short
+ * that n of them take no 20 us are compared later, when there have been more. The longest of n does not count: a rank
+ * was interrupted in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank runs
+ * ahead, and others pay later. What it waits then counts, too. The first call after a change is not timed. A compared
+ * time is that of the slowest rank. Times that differ by less than it takes to read the clock, at the begin and the end
+ * of a call, are the same; and all n together by less than half of what it takes to meet. The comparison is repeated
+ * when what it took, beyond what the calls would have taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
  * should compare, the best side so far serves until they do: that is held. */
@@ -56,18 +57,18 @@ typedef struct sk_guard {
     int rounds;         /* that are over */
     int64_t
         quiet; /* calls that the best side, which is not the host, serves before anything else happens */
-    bool held;       /* until the ranks agree: see sk_guard_agree */
-    int64_t holds;   /* calls of the host's while it was so */
-    int64_t left;    /* other calls of this side */
-    int64_t before;  /* calls until this comparison */
-    int64_t look;    /* calls of a side at the look */
-    int64_t timed;   /* calls of a side that are timed in a round */
-    double tried;    /* what the comparison took more, in calls */
-    int meetings;    /* not in `tried` yet */
-    int64_t spent;   /* ns in the timed calls of this side; at a look in the shortest one */
-    int64_t longest; /* ns in the longest of them */
-    int64_t doubt;   /* ns: times of calls that differ by less do not differ */
-    int64_t ns[SK_GUARD_SIDES];                     /* per call, in this round */
+    bool held;                  /* until the ranks agree: see sk_guard_agree */
+    int64_t holds;              /* calls of the host's while it was so */
+    int64_t left;               /* other calls of this side */
+    int64_t before;             /* calls until this comparison */
+    int64_t look;               /* calls of a side at the look */
+    int64_t timed;              /* calls of a side that are timed in a round */
+    double tried;               /* what the comparison took more, in calls */
+    int meetings;               /* not in `tried` yet */
+    int64_t spent;              /* ns in the timed calls of this side */
+    int64_t longest, shortest;  /* ns in these of them */
+    int64_t doubt;              /* ns: times of calls that differ by less do not differ */
+    int64_t ns[SK_GUARD_SIDES]; /* per call, in this round */
     int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */
 } sk_guard;
 

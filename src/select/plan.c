@@ -11,7 +11,8 @@
 typedef struct plan_entry {
     struct plan_entry *chain; /* same bucket */
     sk_list by_use;
-    sk_plan *plan;
+    sk_plan
+        plan; /* others may hold it when the entry is gone: then this memory is the plan's alone */
     uint64_t hash;
     size_t nwords;
     int64_t key[];
@@ -38,7 +39,7 @@ void sk_plan_release(sk_plan *p)
     if (!p || atomic_fetch_sub_explicit(&p->holders, 1, memory_order_acq_rel) != 1)
         return;
     sk_sched_free(p->sched);
-    free(p);
+    free(SK_LIST_ENTRY(p, plan_entry, plan));
 }
 
 sk_plans *sk_plans_new(int64_t cap)
@@ -67,8 +68,7 @@ void sk_plans_free(sk_plans *ps)
         return;
     for (sk_list *node; (node = sk_list_pop(&ps->by_use));) {
         plan_entry *e = SK_LIST_ENTRY(node, plan_entry, by_use);
-        sk_plan_release(e->plan);
-        free(e);
+        sk_plan_release(&e->plan);
     }
     sk_renames_free(&ps->renames);
     free(ps->bucket);
@@ -166,8 +166,7 @@ static void evict_oldest(sk_plans *ps)
     while (*at != e)
         at = &(*at)->chain;
     *at = e->chain;
-    sk_plan_release(e->plan);
-    free(e);
+    sk_plan_release(&e->plan);
     ps->n--;
     ps->stats.evicted++;
 }
@@ -183,17 +182,14 @@ static sk_status build(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     return sk_algo_build(p->algo, &named, &p->sched);
 }
 
-static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *call, sk_plan **out)
+static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *call, sk_plan *p)
 {
     sk_call with_parts = *call, *c = &with_parts;
     with_parts.chooser = sk_select_chooser(sel);
-    sk_plan *p = calloc(1, sizeof *p);
-    if (!p)
-        return SK_NOMEM;
     sk_choice choice;
     sk_select_choose(sel, c, &choice);
     p->algo = choice.algo;
-    p->algo_index = p->algo ? sk_algo_index(p->algo) : -1;
+    p->algo_index = p->algo ? sk_select_algo_index(sel, p->algo) : -1;
     p->bytes = sk_call_bytes(c);
     p->size = sk_call_size(c);
     p->host = choice.host;
@@ -208,10 +204,6 @@ static sk_status make_plan(sk_plans *ps, const sk_select *sel, const sk_call *ca
     p->signature = (uint32_t)hash_words(agreed, 3);
     if (st == SK_OK && p->algo && c->machine)
         p->sent = sk_sched_sent(p->sched, c->machine, c->rank);
-    if (st == SK_OK)
-        *out = p;
-    else
-        free(p);
     return st;
 }
 
@@ -228,7 +220,7 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
                 sk_list_remove(&e->by_use);
                 sk_list_append(&ps->by_use, &e->by_use);
             }
-            *out = e->plan;
+            *out = &e->plan;
             return SK_OK;
         }
 
@@ -250,6 +242,6 @@ sk_status sk_plans_get(sk_plans *ps, const sk_select *sel, const sk_call *c, sk_
     sk_list_append(&ps->by_use, &e->by_use);
     ps->n++;
     ps->stats.built++;
-    *out = e->plan;
+    *out = &e->plan;
     return SK_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/word.h"
 #include "neighbor/neighborhood.h"
 #include "select/rules.h"
@@ -17,11 +18,20 @@ static const char *const coll_vars[] = {
 #undef COLL
     NULL};
 
+enum { CANDIDATES = 15 };
+
+/* The algorithms of a collective, in the order of the table, and NULL; and their places there. */
+typedef struct candidates {
+    const sk_algo *algo[CANDIDATES + 1];
+    int index[CANDIDATES];
+} candidates;
+
 struct sk_select {
     sk_chooser chooser; /* first: see choose_part */
     sk_settings *settings;
     sk_model model;
     sk_copy_prices prices; /* that the user gives; 0: none */
+    candidates of[SK_NCOLLS];
     bool off[SK_NCOLLS];
     bool trial; /* forced algorithms serve, or none */
     const sk_algo *forced[SK_NCOLLS];
@@ -65,6 +75,27 @@ static sk_status take(sk_select *s, const char *entry, char *err, size_t size)
 
 static const sk_algo *choose_part(const sk_chooser *x, const sk_call *c);
 
+static void find_candidates(sk_select *s)
+{
+    int n[SK_NCOLLS] = {0};
+    for (int i = 0; sk_algos()[i]; i++) {
+        const sk_algo *a = sk_algos()[i];
+        candidates *x = &s->of[a->coll];
+        SK_ASSERT(n[a->coll] < CANDIDATES);
+        x->algo[n[a->coll]] = a;
+        x->index[n[a->coll]++] = i;
+    }
+}
+
+int sk_select_algo_index(const sk_select *s, const sk_algo *a)
+{
+    const candidates *x = &s->of[a->coll];
+    int i = 0;
+    while (x->algo[i] != a)
+        i++;
+    return x->index[i];
+}
+
 sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t size)
 {
     sk_status st = SK_NOMEM;
@@ -74,6 +105,7 @@ sk_status sk_select_new(char *const *env, sk_select **out, char *err, size_t siz
         goto out;
     }
     s->chooser.choose = choose_part;
+    find_candidates(s);
     st = sk_settings_new(env, coll_vars, &s->settings, err, size);
     for (; st == SK_OK && env && *env; env++)
         st = take(s, *env, err, size);
@@ -233,9 +265,7 @@ static const sk_rule *find_rule(const sk_select *s, const sk_algo *a, const sk_c
 static bool choose_by_rules(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
     char why[sizeof out->why];
-    for (const sk_algo *const *a = sk_algos(); *a; a++) {
-        if ((*a)->coll != c->coll)
-            continue;
+    for (const sk_algo *const *a = s->of[c->coll].algo; *a; a++) {
         const sk_rule *rule = find_rule(s, *a, c, r, why, sizeof why);
         const char *no = rule ? refusal(s, *a, c) : NULL;
         if (no)
@@ -252,9 +282,7 @@ static bool choose_by_rules(const sk_select *s, const sk_call *c, choice_reason 
 /* The next best is any algorithm that can serve the call. */
 static void choose_any(const sk_select *s, const sk_call *c, choice_reason *r, sk_choice *out)
 {
-    for (const sk_algo *const *a = sk_algos(); *a; a++) {
-        if ((*a)->coll != c->coll)
-            continue;
+    for (const sk_algo *const *a = s->of[c->coll].algo; *a; a++) {
         const char *no = refusal(s, *a, c);
         if (!no) {
             out->algo = *a;
@@ -438,12 +466,11 @@ const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
     choose_first(s, &call, false, &first);
     if (!first.algo || s->forced[c->coll])
         return NULL;
-    for (const sk_algo *const *a = sk_algos(); *a; a++) {
+    for (const sk_algo *const *a = s->of[c->coll].algo; *a; a++) {
         choice_reason r = {.wanted = false};
         char why[1];
         before = before && *a != first.algo;
-        if ((*a)->coll != c->coll || *a == first.algo || refusal(s, *a, &call) ||
-            on_one_node(*a) != on_one_node(first.algo))
+        if (*a == first.algo || refusal(s, *a, &call) || on_one_node(*a) != on_one_node(first.algo))
             continue;
         if (before && sk_rule_nearly_holds(&(*a)->rule[0], s->settings, &call))
             nearly = *a;

@@ -50,6 +50,9 @@ typedef struct sk_choice {
     char why[160];       /* in words, from sk_select_explain */
 } sk_choice;
 
+/* sk_algo_index, of an algorithm that may be chosen. */
+int sk_select_algo_index(const sk_select *s, const sk_algo *a);
+
 /* What the times advise for a neighbourhood that has no plan yet; false: nothing. */
 bool sk_select_tuned_choice(const sk_select *s, const sk_tuned *call, sk_choice *out);
 
