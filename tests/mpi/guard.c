@@ -402,10 +402,16 @@ static int any_size(const data *d)
 /* A call that the host refuses, at this rank alone: the others must not hear of it. */
 static void refused(const data *d, int which)
 {
+    MPI_Request request;
     int rc = MPI_ERR_COUNT, one = d->counts[0];
     d->counts[0] = -1;
     if (tests[which] == bcast)
         rc = MPI_Bcast(d->out, -1, MPI_INT, d->root, d->comm);
+    else if (tests[which] == ibcast)
+        rc = MPI_Ibcast(d->out, -1, MPI_INT, d->root, d->comm, &request);
+    else if (tests[which] == igatherv && d->me == d->root)
+        rc = MPI_Igatherv(d->in, d->n, MPI_INT, d->out, d->counts, d->displs, MPI_INT, d->root,
+                          d->comm, &request);
     else if (tests[which] == gatherv && d->me == d->root)
         rc = MPI_Gatherv(d->in, d->n, MPI_INT, d->out, d->counts, d->displs, MPI_INT, d->root,
                          d->comm);

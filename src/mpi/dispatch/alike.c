@@ -17,7 +17,7 @@ typedef struct kind {
 } kind;
 
 struct sk_alike {
-    kind of[SK_NCOLLS];
+    kind of[SK_PERSISTENT][SK_NCOLLS]; /* by form */
 };
 
 /* Which buffers a rank must pass. */
@@ -39,20 +39,19 @@ static bool apart(const sk_args *a, bool is_root)
            (!to || (a->rbuf && a->rbuf != MPI_IN_PLACE)) && (!from || !to || a->sbuf != a->rbuf);
 }
 
-void sk_alike_keep(sk_comm *c, const sk_args *a, const sk_mpi_call *call, sk_guarded *g)
+bool sk_alike_keep(sk_comm *c, const sk_args *a, const sk_mpi_call *call, sk_guarded *g)
 {
     int class = g->size_class;
     bool is_root = c->rank == a->root;
-    if (!sk_guard_host_is_best(&g->guard) || g->form != SK_BLOCKING || g->sizes || g->rounds ||
-        a->wide || a->stypes || a->staging || sk_coll_neighbor(a->coll) || class < 0 ||
-        class >= CLASSES || !call->permanent || call->own_differs || call->call.in_place ||
-        !apart(a, is_root) || sk_mend_needed(&call->call) || sk_proc.checking || sk_proc.shapes ||
-        sk_proc.reporting)
-        return;
+    if (a->form == SK_PERSISTENT || g->sizes || g->rounds || a->wide || a->stypes || a->staging ||
+        sk_coll_neighbor(a->coll) || class < 0 || class >= CLASSES || !call->permanent ||
+        call->own_differs || call->call.in_place || !apart(a, is_root) ||
+        sk_mend_needed(&call->call) || sk_proc.checking || sk_proc.shapes || sk_proc.reporting)
+        return false;
     if (!c->alike && !(c->alike = calloc(1, sizeof *c->alike)))
-        return;
+        return false;
     const sk_call *x = &call->call;
-    kind *k = &c->alike->of[a->coll];
+    kind *k = &c->alike->of[a->form][a->coll];
     k->stype = a->stype;
     k->rtype = a->rtype;
     k->op = a->op;
@@ -62,6 +61,7 @@ void sk_alike_keep(sk_comm *c, const sk_args *a, const sk_mpi_call *call, sk_gua
     k->rextent = x->types[x->recv.type].extent;
     k->is_root = is_root;
     k->cell[class] = g;
+    return true;
 }
 
 /* -1: not all are there, or one is negative. */
@@ -137,7 +137,7 @@ static bool own_in_place(const sk_comm *c, const sk_args *a, const kind *k)
 
 sk_guarded *sk_alike_passes(const sk_comm *c, const sk_args *a)
 {
-    const kind *k = &c->alike->of[a->coll];
+    const kind *k = &c->alike->of[a->form][a->coll];
     if (a->stype != k->stype || a->rtype != k->rtype || a->op != k->op || a->scount < 0 ||
         a->rcount < 0 || (unsigned)a->root >= (unsigned)c->nranks ||
         (c->rank == a->root) != k->is_root || a->wide || a->staging || c->owed ||

@@ -22,6 +22,7 @@
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
 #include "mpi/dispatch/startup.h"
+#include "mpi/dispatch/watch.h"
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/device.h"
 #include "mpi/state/host_progress.h"
@@ -203,8 +204,7 @@ static bool goes_to_host(const sk_args *a, const sk_comm *c)
            a->form == SK_BLOCKING && !c->had_nonblocking;
 }
 
-/* Who serves the call. Descriptors that are planned otherwise are gone after that. If it is timed its time begins here:
- * where sizes change from call to call, planning is a part of what Skein takes. */
+/* Who serves the call. Descriptors that are planned otherwise are gone after that. If it is timed its time begins here. */
 static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
     if (!g)
@@ -215,8 +215,19 @@ static sk_guard_verdict ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t
     if (v.decided)
         sk_call_cache_decided(c, g);
     if (v.timed)
-        sk_guarded_begin(g);
+        sk_guarded_begin(g, 0);
+    c->comparing = (c->comparing || v.timed) && !v.decided;
     return v;
+}
+
+/* A call that was read. Where sizes change from call to call, that and planning are a part of what Skein takes, and of what
+ * the host takes if all such calls must be read. */
+static void begin_read(sk_guarded *g, sk_comm *c, const sk_args *a, const sk_mpi_call *call,
+                       sk_guard_verdict v)
+{
+    bool host = v.side == SK_GUARD_HOST, unread = host && sk_alike_keep(c, a, call, g);
+    if (v.timed && !unread)
+        sk_guarded_begin(g, c->entered);
 }
 
 /* The host serves the call, and no other is likely to profit from its plan. */
@@ -253,11 +264,12 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         g = sk_guarded_find(c, a, &call.call, asked != NULL);
         if (asked)
             v = *asked;
-        else if (!unsettled(a, c))
+        else if (!unsettled(a, c)) {
             v = ask(g, c, a, sk_call_size(&call.call));
+            if (g)
+                begin_read(g, c, a, &call, v);
+        }
     }
-    if (g && v.side == SK_GUARD_HOST)
-        sk_alike_keep(c, a, &call, g);
     if (needs_no_plan(g, a, c, v)) {
         if (a->form != SK_BLOCKING)
             return start_by_host(a, c, g, v);
@@ -451,7 +463,7 @@ static bool host_starts(const sk_args *a, const sk_comm *c)
 
 static bool passes_unread(sk_args *a, sk_comm *c, sk_guarded **g)
 {
-    if (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll))
+    if (sk_coll_neighbor(a->coll))
         return false;
     sk_args_clear_insignificant(a, c);
     return (*g = sk_alike_passes(c, a)) != NULL;
@@ -476,8 +488,13 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
     } else if (known && a->form != SK_PERSISTENT) {
         double since = now();
         sk_guarded *g = NULL;
+        if (SK_UNLIKELY(c->comparing))
+            c->entered = sk_watch_now();
         if (c->alike && passes_unread(a, c, &g)) {
-            run_by_host(a, c, g, (sk_guard_verdict){.side = SK_GUARD_HOST});
+            sk_guard_verdict v = {.side = SK_GUARD_HOST};
+            if (a->form != SK_BLOCKING)
+                return start_by_host(a, c, g, v);
+            run_by_host(a, c, g, v);
             return false;
         }
         sk_descriptor *x = cached_call(a, c);

@@ -424,9 +424,9 @@ sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
     return g;
 }
 
-void sk_guarded_begin(sk_guarded *g)
+void sk_guarded_begin(sk_guarded *g, int64_t since)
 {
-    g->since = sk_watch_now();
+    g->since = since ? since : sk_watch_now();
 }
 
 void sk_guarded_over(sk_guarded *g)

@@ -77,8 +77,8 @@ static inline bool sk_guarded_naps(const sk_guarded *g)
 }
 sk_guard_verdict sk_guarded_wake(sk_guarded *g, const sk_comm *c, bool good);
 
-/* A timed call begins and is over. */
-void sk_guarded_begin(sk_guarded *g);
+/* A timed call begins, or began then, and is over. */
+void sk_guarded_begin(sk_guarded *g, int64_t since);
 void sk_guarded_over(sk_guarded *g);
 
 /* Such a call, of this size here: is it still one of the cell? Then it is counted. */

@@ -59,6 +59,8 @@ static void clear(sk_comm *c)
     c->guarded = c->compared = NULL;
     free(c->alike);
     c->alike = NULL;
+    c->comparing = false;
+    c->entered = 0;
     free(c->sizes);
     c->sizes = NULL;
     c->owed = c->meets = false;

@@ -88,7 +88,9 @@ typedef struct sk_comm {
     struct sk_guarded *compared; /* the nonblocking calls that are compared now, or NULL */
     bool meets;                  /* others with the same ranks were made of it: see meeting.h */
     struct sk_alike *alike;      /* see alike.h; NULL: none yet */
-    bool owed; /* by the next blocking call, the same on all ranks: see sk_guarded_agree */
+    bool comparing;              /* calls are timed, */
+    int64_t entered; /* and the last one that took the long way came then; 0: it was not noted */
+    bool owed;       /* by the next blocking call, the same on all ranks: see sk_guarded_agree */
     struct sk_call_cache *cache_aside; /* SKEIN_CHECK: the cache, between calls; see check.h */
     bool in_check;
 
