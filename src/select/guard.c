@@ -302,6 +302,12 @@ void sk_guard_put_off(sk_guard *g, int64_t calls)
     settle_for(g, g->best, calls);
 }
 
+void sk_guard_leave_host(sk_guard *g)
+{
+    g->sides = bit(SK_GUARD_SKEIN);
+    settle_for(g, SK_GUARD_SKEIN, INT64_MAX / 4);
+}
+
 /* The best side serves, and while that is Skein not all ranks ask: such a call counts as a quiet one. */
 static sk_guard_verdict hold(sk_guard *g)
 {

@@ -101,6 +101,9 @@ bool sk_guard_go_on(sk_guard *g, int64_t values[SK_GUARD_VALUES]);
 /* The next comparison does not begin before so many calls. */
 void sk_guard_put_off(sk_guard *g, int64_t calls);
 
+/* The host is not to serve any more: Skein does, and nothing is compared. */
+void sk_guard_leave_host(sk_guard *g);
+
 /* What is held goes on. True: a comparison has ended. */
 bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);
 

@@ -420,6 +420,8 @@ flavour_tests() { # flavour
         wrong_arguments $f 3
         run 60 $f 2 -- errors truncation
         [ $f = mpich ] && run 60 $f 4 -- errors truncation
+        run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- errors once
+        run 60 $f 2 SKEIN_FIND=0 SKEIN_CHECK=on -- errors once
         for n in 1 2 4; do run 60 $f $n -- refused; done
         run 60 $f 3 SKEIN_FIND=0 -- refused
         run 60 $f 3 -- f90types

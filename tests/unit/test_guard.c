@@ -407,6 +407,19 @@ static void a_comparison_that_is_put_off_begins_later(void **state)
     assert_true(w.hosts > 50);
 }
 
+static void a_host_that_is_left_serves_no_more(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    make_starts(&w, 200);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    for (int i = 0; i < RANKS; i++)
+        sk_guard_leave_host(&w.rank[i]);
+    int64_t hosts = w.hosts;
+    make_starts(&w, 100000);
+    assert_int_equal(w.hosts, hosts);
+}
+
 static void the_fastest_of_three_serves(void **state)
 {
     enum { ALL = BOTH | 1 << SK_GUARD_OTHER, US = 1000000 };
@@ -574,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_faster_host_serves_starts),
         cmocka_unit_test(a_slower_host_costs_starts_a_two_hundredth),
         cmocka_unit_test(a_comparison_that_is_put_off_begins_later),
+        cmocka_unit_test(a_host_that_is_left_serves_no_more),
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
