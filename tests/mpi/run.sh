@@ -491,6 +491,8 @@ flavour_tests() { # flavour
         run 30 $f 2 SKEIN_ALLREDUCE=off -- cache
         run 150 $f 3 SKEIN_CHECK=on -- random "$seed" 40
         run 150 $f 2 SKEIN_CHECK=on SKEIN_FIND=0 -- random "$seed" 40
+        run 30 $f 4 SKEIN_CHECK=on -- random -f 48 7026 1 # gather by types in which Open MPI errs
+        run 30 $f 5 SKEIN_CHECK=on -- random -f 45 7059 1
         run 100 $f 3 SKEIN_CHECK=on -- neighbors "$seed" 3
         run 100 $f 8 SKEIN_CHECK=on SKEIN_SHM=0 'SKEIN_MACHINE=node:4 core:2' -- cache
     fi
