@@ -176,13 +176,15 @@ algorithms() { # flavour
 }
 
 # tuned KIND RANKS...: a tuning file for all machines in $tmp/tuning. Times are random, so that any algorithm, or
-# the host, is the fastest somewhere. host, skein: that side is the fastest everywhere; apart: of nonblocking calls the host.
+# the host, is the fastest somewhere. host, skein: that side is the fastest everywhere; apart, starts: of nonblocking, persistent calls the host.
 tuned() {
     kind=$1
     shift
     awk -v kind="$kind" -v seed="$seed" -v ranks="$*" '
         function line(nodes, near, bytes, algo, us) {
-            printf "%s%s %d %d %s %d %s %.3f %d\n", kind == "apart" && coll !~ /neighbor/ ? "i" : "", coll, p, nodes, near, bytes, algo, us, 1 + rand() * 9
+            before = kind == "apart" && coll !~ /neighbor/ ? "i" : ""
+            after = kind == "starts" && coll !~ /neighbor/ ? "_init" : ""
+            printf "%s%s%s %d %d %s %d %s %.3f %d\n", before, coll, after, p, nodes, near, bytes, algo, us, 1 + rand() * 9
         }
         function lines(algo, times) {
             for (i in counts)
@@ -199,7 +201,7 @@ tuned() {
                 delete counts
                 counts[1] = 1
                 if (p % 2 == 0 && p > 2) counts[2] = p / 2
-                if (!((coll, p) in seen)) lines("host", kind == "host" || kind == "apart" ? 1 : kind == "skein" ? 90 : 9)
+                if (!((coll, p) in seen)) lines("host", kind ~ /^(host|apart|starts)$/ ? 1 : kind == "skein" ? 90 : 9)
                 seen[coll, p] = 1
                 lines($2, kind == "random" ? 8 : 9)
             }
@@ -221,6 +223,14 @@ tuning() { # flavour
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 apart
     tuning_shows "$1 the tuning file has the host serve nonblocking calls" '^skein: bcast .* host MPI: faster by the tuning file'
     run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 200 apart
+    if [ "$1" = openmpi ]; then # a host whose persistent calls are right
+        tuned starts 2 4
+        for n in 2 4; do
+            run 60 "$1" $n SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- persistent "$seed" 60 host
+            tuning_shows "$1 the tuning file has the host serve persistent calls, $n ranks" '^skein: allreduce .* host MPI: faster by the tuning file'
+        done
+        run 100 "$1" 4 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- persistent "$seed" 200 tuned
+    fi
     tuned skein 2 4
     sed -i '/ \(shm\|single-copy\|chain\) /d' "$tmp/tuning"
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 none
@@ -249,6 +259,16 @@ tuning() { # flavour
             fail "$1 what was learnt is a tuning file$again" "$twice $(head -n 7 "$tmp/learnt" | tr '\n' ' ')"
         fi
     done
+    if [ "$1" = openmpi ]; then
+        run 100 "$1" 2 SKEIN_GUARD_AFTER=1 SKEIN_LEARN=$tmp/starts -- persistent "$seed" 300 some
+        for side in host '[a-gi-z][a-z-]*'; do
+            if grep -qE "^[a-z]*_init  *2 *1 .* $side " "$tmp/starts"; then
+                ok "$1 persistent calls are learnt: $side"
+            else
+                fail "$1 persistent calls are learnt: $side" "$(head -n 7 "$tmp/starts" | tr '\n' ' ')"
+            fi
+        done
+    fi
     run 60 "$1" 2 SKEIN_TUNING=$tmp/learnt SKEIN_FIND=0 -- guard "$seed" 40 tuned
     run 60 "$1" 3 SKEIN_GUARD=off SKEIN_LEARN=$tmp/learnt -- guard "$seed" 5
     tuning_shows "$1 it says that nothing was learnt" 'SKEIN_LEARN: nothing was learnt.*SKEIN_GUARD_AFTER'

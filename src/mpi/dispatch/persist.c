@@ -157,7 +157,7 @@ static void conclude(sk_persist *t, const sk_comm *c, int64_t took)
         if (t->values[SK_PERSIST_LOST]) /* a rank compared another one meanwhile */
             try_later(t);
         else if (sk_guard_go_on(&t->guard, t->values)) {
-            sk_guarded_report(&t->guard, c, t->coll, t->bytes);
+            sk_guarded_ended(&t->guard, c, t->coll, t->bytes, &t->learn);
             t->may_begin = false;
             drop_token(t);
         }
@@ -202,10 +202,10 @@ sk_persist_start sk_persist_next(sk_persist *t, const sk_comm *c)
 
 void sk_persist_count(const sk_persist *t, double since)
 {
+    sk_host_reason why = t->tuned ? SK_HOST_TUNED : SK_HOST_FASTER;
     if (!sk_proc.reporting)
-        sk_count_pass(t->coll, SK_HOST_FASTER);
+        sk_count_pass(t->coll, why);
     else if (sk_proc.report)
-        sk_report_counter_add(
-            sk_report_host_counter(sk_proc.report, t->coll, SK_HOST_FASTER, t->bytes),
-            sk_observe_host(NULL, t->coll, since));
+        sk_report_counter_add(sk_report_host_counter(sk_proc.report, t->coll, why, t->bytes),
+                              sk_observe_host(NULL, t->coll, since));
 }

@@ -40,6 +40,8 @@ typedef struct sk_persist {
     int tag;            /* of the messages by which the ranks agree */
     sk_coll coll;
     int64_t bytes; /* the size in the report */
+    bool tuned;    /* the tuning file had the host serve first */
+    sk_learn_call learn;
 
     sk_persist_question asked;    /* beside the start under way, or the last one */
     bool agreed;                  /* and that is over; under the process lock until the start is */
