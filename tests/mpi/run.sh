@@ -218,6 +218,7 @@ tuning() { # flavour
     list_algorithms "$1" tuning
     tuned host 2 4
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 tuned
+    tuning_shows "$1 the tuning file has the host serve calls of unknown sizes" '^skein: alltoallv .* host MPI: faster by the tuning file'
     tuning_shows "$1 the tuning file has the host serve" '^skein: bcast .* host MPI: faster by the tuning file'
     tuned apart 2 4
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 apart
@@ -234,12 +235,14 @@ tuning() { # flavour
     tuned skein 2 4
     sed -i '/ \(shm\|single-copy\|chain\) /d' "$tmp/tuning"
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_REPORT=1 -- guard "$seed" 40 none
+    tuning_shows "$1 the tuning file names an algorithm for unknown sizes" '^skein: gatherv .* (binomial|linear) '
     tuning_shows "$1 the tuning file names an algorithm" '^skein: bcast .* (binomial|scatter-doubling|scatter-ring) '
     run 60 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD=off SKEIN_TUNING=$tmp/tuning SKEIN_BCAST=chain SKEIN_REPORT=1 -- guard "$seed" 40
     tuning_shows "$1 a setting is stronger than the tuning file" '^skein: bcast .* chain '
     tuned random 2 4 5 8
     run 120 "$1" 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 300 tuned
     run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning -- guard "$seed" 200 tuned
+    run 120 "$1" 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_TUNING=$tmp/tuning 'SKEIN_MACHINE=node:* core:2' -- guard "$seed" 200 tuned
     run 120 "$1" 4 SKEIN_TUNING=$tmp/tuning -- neighbors "$seed" 6
     run 120 "$1" 7 SKEIN_TUNING=$tmp/tuning -- neighbors "$seed" 6
     run 120 "$1" 4 SKEIN_TUNING=$tmp/tuning SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:2' -- neighbors "$seed" 6
