@@ -321,6 +321,20 @@ static void waiting_after_the_calls_counts(void **state)
     assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
 }
 
+/* Half a meeting is more than four calls differ by. */
+static void what_few_calls_do_not_tell_more_do(void **state)
+{
+    (void)state;
+    world w = make(5800, 3100);
+    w.meeting = 20000;
+    make_calls(&w, 100);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    w = make(5800, 5600); /* however many */
+    w.meeting = 2000000;
+    make_calls(&w, 4000);
+    assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
+}
+
 /* Rank 1 loses its core for a while in one call, whichever it is. */
 static void one_long_call_does_not_drop_skein(void **state)
 {
@@ -581,6 +595,7 @@ int main(void)
         cmocka_unit_test(an_eighth_of_the_calls_is_timed),
         cmocka_unit_test(equal_times_stay_with_skein),
         cmocka_unit_test(the_slowest_rank_counts),
+        cmocka_unit_test(what_few_calls_do_not_tell_more_do),
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
         cmocka_unit_test(a_comparison_tells_its_times),
