@@ -41,7 +41,7 @@ cell() {
     local poor=$1 rest=$2 form i guard off good host
     shift 2
     for form in $forms; do
-        guard= off= good= host=
+        guard="" off="" good="" host=""
         for ((i = 0; i < runs; i++)); do # by turns, so that a slow moment meets all
             guard+=$(once $poor $rest -- "$form" "$@")$'\n'
             off+=$(once $poor $rest SKEIN_GUARD=off -- "$form" "$@")$'\n'
