@@ -30,11 +30,13 @@ typedef struct corner {
     double weight;
 } corner;
 
+enum { SIZES = 32 }; /* most that count for one number of ranks, where all of them do */
+
 typedef struct advising {
     const sk_tuned *v; /* of the collective and form */
     int n;
     const sk_tuned *call;
-    corner corner[4];
+    corner corner[2 * SIZES];
     int ncorners;
 } advising;
 
@@ -96,11 +98,28 @@ static void add_corner(advising *x, int ranks, int64_t bytes, double weight)
         x->corner[x->ncorners++] = (corner){ranks, bytes, weight};
 }
 
+/* All sizes on so many ranks; they are in order. */
+static bool add_all_sizes(advising *x, int ranks, double weight)
+{
+    int first = x->ncorners;
+    if (weight <= 0)
+        return true;
+    for (int i = 0; i < x->n && x->ncorners - first < SIZES; i++)
+        if (x->v[i].ranks == ranks && same_kind(&x->v[i], x->call) &&
+            (x->ncorners == first || x->corner[x->ncorners - 1].bytes != x->v[i].bytes))
+            add_corner(x, ranks, x->v[i].bytes, weight);
+    for (int i = first; i < x->ncorners; i++)
+        x->corner[i].weight /= x->ncorners - first;
+    return x->ncorners > first;
+}
+
 /* The sizes next to that of the call on so many ranks. */
 static bool add_sizes(advising *x, int ranks, double weight)
 {
     enum { CACHE_LINE = 64 };
     bounds b = {-1, -1};
+    if (x->call->bytes == SK_TUNED_ANY_SIZE)
+        return add_all_sizes(x, ranks, weight);
     for (int i = 0; i < x->n; i++)
         if (x->v[i].ranks == ranks && same_kind(&x->v[i], x->call))
             take_bound(&b, x->v[i].bytes, x->call->bytes);
@@ -147,9 +166,21 @@ static double time_of(const advising *x, const sk_algo *a)
     return x->ncorners ? power_of_two(sum) : 0;
 }
 
+/* Below this part of the other's time one is clearly faster, as in select/guard.c. */
+static const double clearly = 0.95;
+
+static bool host_is_faster(const advising *x, const sk_advice *than)
+{
+    if (!(than->host_us > 0 && than->host_us < clearly * than->us))
+        return false;
+    for (int i = 0; x->call->bytes == SK_TUNED_ANY_SIZE && i < x->ncorners; i++)
+        if (time_at(x, &x->corner[i], NULL) >= clearly * time_at(x, &x->corner[i], than->algo))
+            return false;
+    return true;
+}
+
 static bool choose(const advising *x, sk_tuning_able *able, const void *ctx, sk_advice *out)
 {
-    const double clearly = 0.95; /* as in select/guard.c */
     *out = (sk_advice){.host_us = time_of(x, NULL)};
     for (const sk_algo *const *a = sk_algos(); *a; a++) {
         double us = (*a)->coll == x->call->coll ? time_of(x, *a) : 0;
@@ -158,7 +189,7 @@ static bool choose(const advising *x, sk_tuning_able *able, const void *ctx, sk_
             out->us = us;
         }
     }
-    out->host = out->host_us > 0 && out->host_us < clearly * out->us;
+    out->host = host_is_faster(x, out);
     out->measured = x->ncorners == 1 && x->corner[0].ranks == x->call->ranks &&
                     x->corner[0].bytes == x->call->bytes;
     return out->algo;

@@ -55,9 +55,10 @@ static void agree(sk_guard *g, sk_guard_largest *largest, void *of)
         g->ns[i] = values[i] <= UNKNOWN ? UNKNOWN + 1 : values[i];
     double calls = (double)values[SK_GUARD_MEETING] / (double)g->ns[g->best];
     g->tried += (g->meetings + 1) * (calls < 1 ? 1 : calls);
+    g->meeting = g->meetings ? values[SK_GUARD_MEETING] : 0;
     g->doubt = 2 * values[SK_GUARD_CLOCK];
     if (g->meetings)
-        g->doubt += values[SK_GUARD_MEETING] / (2 * (g->timed - 1));
+        g->doubt += g->meeting / (2 * (g->timed - 1));
     g->meetings = 0;
 }
 
@@ -153,6 +154,20 @@ static bool is_less(const sk_guard *g, int64_t ns, int64_t other, double part)
     return (double)ns < part * (double)other && other - ns > g->doubt;
 }
 
+/* A time seems to be less than another one, but so few calls do not tell. True: more will, and are waited for. */
+static bool wait_to_tell(sk_guard *g, int64_t ns, int64_t other, double part)
+{
+    int64_t clock = g->doubt - g->meeting / (2 * (g->timed - 1)), differ = other - ns - clock;
+    if (is_less(g, ns, other, part) || (double)ns >= part * (double)other || differ <= 0)
+        return false;
+    int64_t needed = g->meeting / (2 * differ) + 2; /* the doubt is less than that then */
+    if (needed <= g->timed || needed > within(ENOUGH_NS / g->ns[g->best]) ||
+        needed * PART <= g->before)
+        return false;
+    postpone(g, needed * PART - g->before);
+    return true;
+}
+
 static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     agree(g, largest, of);
@@ -165,7 +180,10 @@ static void end_round(sk_guard *g, sk_guard_largest *largest, void *of)
         }
     sk_guard_side other = challenger(g);
     int64_t best = g->ns[g->best], least = g->ns[other];
-    if (g->best == SK_GUARD_HOST)
+    bool host = g->best == SK_GUARD_HOST;
+    if (host ? wait_to_tell(g, best, least, still) : wait_to_tell(g, least, best, clearly))
+        return;
+    if (host)
         settle(g, is_less(g, best, least, still) ? SK_GUARD_HOST : other);
     else if (!is_less(g, least, best, clearly))
         settle(g, g->best);
@@ -310,6 +328,12 @@ void sk_guard_abandon(sk_guard *g)
 void sk_guard_put_off(sk_guard *g, int64_t calls)
 {
     settle_for(g, g->best, calls);
+}
+
+void sk_guard_leave_host(sk_guard *g)
+{
+    g->sides = bit(SK_GUARD_SKEIN);
+    settle_for(g, SK_GUARD_SKEIN, INT64_MAX / 4);
 }
 
 /* The best side serves, and while that is Skein not all ranks ask: such a call counts as a quiet one. */

@@ -23,8 +23,9 @@
  * was interrupted in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank runs
  * ahead, and others pay later. What it waits then counts, too. The first call after a change is not timed. A compared
  * time is that of the slowest rank. Times that differ by less than it takes to read the clock, at the begin and the end
- * of a call, are the same; and all n together by less than half of what it takes to meet. The comparison is repeated
- * when what it took, beyond what the calls would have taken anyway, is a 200th of the time of the calls since.
+ * of a call, are the same; and all n together by less than half of what it takes to meet, but then it is done again
+ * with more calls if these would tell. The comparison is repeated when what it took, beyond what the calls would have
+ * taken anyway, is a 200th of the time of the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
  * should compare, the best side so far serves until they do: that is held. */
@@ -67,7 +68,8 @@ typedef struct sk_guard {
     int meetings;               /* not in `tried` yet */
     int64_t spent;              /* ns in the timed calls of this side */
     int64_t longest, shortest;  /* ns in these of them */
-    int64_t doubt;              /* ns: times of calls that differ by less do not differ */
+    int64_t doubt;              /* ns: times of calls that differ by less do not differ, */
+    int64_t meeting;            /* also because of this time that meeting took */
     int64_t ns[SK_GUARD_SIDES]; /* per call, in this round */
     int64_t sum[SK_GUARD_SIDES], n[SK_GUARD_SIDES]; /* of that over rounds, and the rounds */
 } sk_guard;
@@ -103,6 +105,9 @@ bool sk_guard_go_on(sk_guard *g, int64_t values[SK_GUARD_VALUES]);
 
 /* The next comparison does not begin before so many calls. */
 void sk_guard_put_off(sk_guard *g, int64_t calls);
+
+/* The host is not to serve any more: Skein does, and nothing is compared. */
+void sk_guard_leave_host(sk_guard *g);
 
 /* What is held goes on. True: a comparison has ended. */
 bool sk_guard_agree(sk_guard *g, sk_guard_largest *largest, void *of);

@@ -368,14 +368,14 @@ bool sk_select_tuned_call(const sk_call *c, sk_tuned *out)
 {
     const sk_neighborhood *n = sk_neighborhood_of(c);
     const sk_machine *m = n ? n->machine : c->machine;
-    if (c->sub || !m || !sk_coll_sized(c->coll) || (n && (n->some_idle || n->most < 1)))
+    if (c->sub || !m || (n && (n->some_idle || n->most < 1)))
         return false;
     *out = (sk_tuned){.coll = c->coll,
                       .form = n ? SK_BLOCKING : c->form, /* neighbourhoods have one plan */
                       .ranks = c->nranks,
                       .nodes = m->nnodes,
                       .neighbours = n ? n->most : 0,
-                      .bytes = sk_call_bytes(c)};
+                      .bytes = sk_coll_sized(c->coll) ? sk_call_bytes(c) : SK_TUNED_ANY_SIZE};
     return true;
 }
 
@@ -406,7 +406,9 @@ static bool advise(const sk_select *s, const sk_tuned *call, const sk_call *c, b
     if (x.host_us > 0)
         snprintf(host, sizeof host, ", the host %.4g us", x.host_us);
     snprintf(out->why, sizeof out->why, "tuning file: %s %.4g us%s%s", x.algo->name, x.us, host,
-             x.measured ? "" : ", interpolated");
+             x.measured                         ? ""
+             : call->bytes == SK_TUNED_ANY_SIZE ? ", over all sizes"
+                                                : ", interpolated");
     return true;
 }
 

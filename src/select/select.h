@@ -31,7 +31,8 @@ void sk_select_tune(sk_select *s, sk_tuning *t, int machine);
 /* Are such calls tuned? Those of a form of which nothing was measured are by the times of blocking ones. */
 bool sk_select_tuned(const sk_select *s, sk_coll coll, sk_form form);
 
-/* The call as a tuning file has it, without a time. False: not all ranks know its size or its neighbours. */
+/* The call as a tuning file has it, without a time; its size may be SK_TUNED_ANY_SIZE. False: not all ranks know its
+ * neighbours. */
 bool sk_select_tuned_call(const sk_call *c, sk_tuned *out);
 
 /* Whether calls of this collective may be served at all (SKEIN, SKEIN_<COLLECTIVE>). */

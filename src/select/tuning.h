@@ -11,13 +11,16 @@
  *
  * COLLECTIVE is the name of the function: allreduce, iallreduce, allreduce_init. Version 1 had blocking ones only.
  * NEIGHBOURS are those of the busiest rank, "-" for global collectives. BYTES are those by which algorithms are
- * chosen (coll/colls.def). ALGORITHM "host" is the host MPI. Lines of the same call and algorithm are merged: the
+ * chosen (coll/colls.def); of scatterv, gatherv, alltoallv and alltoallw those of a block, as one rank knows them. ALGORITHM "host" is the host MPI. Lines of the same call and algorithm are merged: the
  * mean time, each counted by its CALLS.
  *
  * Times of calls that were not measured are interpolated, for each algorithm that was measured at all corners:
  * the logarithm of the time over the logarithms of ranks and bytes. Beyond the corners the nearest holds as far as
  * a factor of two, and for all sizes up to a cache line. Ranks of one node and ranks of several are apart; of
- * several nodes the ranks per node must be equal. Numbers of neighbours must be within the same powers of two. */
+ * several nodes the ranks per node must be equal. Numbers of neighbours must be within the same powers of two.
+ *
+ * Where not all ranks know the size of a call the logarithms at all sizes count alike, and the host must be clearly faster
+ * at each of them: all ranks find the same, and the algorithms do not know the size either. */
 #ifndef SK_TUNING_H
 #define SK_TUNING_H
 
@@ -25,12 +28,15 @@
 
 enum { SK_TUNING_VERSION = 2, SK_TUNING_BYTES = 4 << 20 /* most of a text */ };
 
+/* sk_tuned.bytes of a call to be advised: not all ranks know its size. */
+enum { SK_TUNED_ANY_SIZE = -1 };
+
 typedef struct sk_tuned {
     sk_coll coll;
     sk_form form;
     int ranks, nodes;
-    int neighbours; /* 0: a global collective */
-    int64_t bytes;
+    int neighbours;      /* 0: a global collective */
+    int64_t bytes;       /* or SK_TUNED_ANY_SIZE */
     const sk_algo *algo; /* NULL: the host */
     double us;           /* of a call */
     int64_t calls;       /* so many were timed */

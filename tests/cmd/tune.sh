@@ -28,8 +28,7 @@ has() { # NAME PATTERN
     if grep -qE -- "$2" "$file"; then ok "$1"; else fail "$1" "no '$2' in $(head -n 8 "$file" | tr '\n' ' ')"; fi
 }
 
-expect refuses_an_unknown_collective 2 'no collective that can be tuned bcats; did you mean bcast' "$skein" tune --collective bcats
-expect refuses_sizes_nobody_knows 2 'no collective that can be tuned gatherv' "$skein" tune --collective gatherv
+expect refuses_an_unknown_collective 2 'no collective bcats; did you mean bcast' "$skein" tune --collective bcats
 expect refuses_a_wrong_form 2 'no form nonblock; did you mean nonblocking' "$skein" tune --form nonblock
 expect refuses_a_wrong_time 2 'seconds' "$skein" tune --seconds 0
 expect refuses_a_missing_launcher 1 'nolauncher: no such program; .*mpirun -n 8' "$skein" tune nolauncher -n 2
@@ -65,6 +64,14 @@ for f in openmpi mpich; do
     expect ${f}_measures_persistent_calls 0 measurements \
         "$skein" tune --seconds 1 --form persistent --collective bcast --bytes 8 $run -n 2
     has ${f}_has_persistent_calls '^bcast_init +2 +1 +- +8 shm '
+    v=gatherv,scatterv,allgatherv,alltoallv,alltoallw
+    expect ${f}_measures_unknown_sizes 0 measurements \
+        "$skein" tune --seconds 4 --form blocking --collective $v --bytes 8,4K $run -n 2
+    for c in gatherv scatterv alltoallv alltoallw; do
+        has ${f}_measures_$c "^$c +2 +1 +- +4096 host [0-9. ]+$"
+        expect ${f}_uses_$c 0 'tuning file: .*, over all sizes' "$skein" explain $c --ranks 2 --bytes 100K
+    done
+    has ${f}_measures_allgatherv '^allgatherv +2 +1 +- +4096 host '
     expect ${f}_measures_again 0 measurements "$skein" tune --seconds 1 --collective bcast --bytes 8 $run -n 2
     twice=$(awk '/^machine/ { m = $0 } /^[a-z]/ && NF == 8 { print m, $1, $2, $3, $4, $5, $6 }' "$file" | sort | uniq -d)
     if [ -z "$twice" ]; then ok ${f}_merges; else fail ${f}_merges "$twice"; fi

@@ -29,7 +29,7 @@ static void advice_holds(sk_tuning *t, int machine)
                                  .ranks = ranks,
                                  .nodes = 1 + (ranks > 20),
                                  .neighbours = sk_coll_neighbor((sk_coll)coll) ? 4 : 0,
-                                 .bytes = bytes};
+                                 .bytes = coll % 3 ? bytes : SK_TUNED_ANY_SIZE};
                 if (sk_tuning_advise(t, machine, &call, any, NULL, &x))
                     MUST(x.algo && x.algo->coll == call.coll && x.us > 0);
             }

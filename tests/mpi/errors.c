@@ -1,6 +1,6 @@
 /* errors.c: calls with wrong arguments are answered as the host answers them: the same error class,
- * the error handler called as often. Then truncated messages, intercommunicators, and many
- * communicators made and freed. */
+ * the error handler called as often. Then truncated messages, errors of calls that Skein and the host serve by turns,
+ * intercommunicators, and many communicators made and freed. */
 #include "errors.h"
 
 #include <stdio.h>
@@ -233,5 +233,7 @@ int main(int argc, char **argv)
         communicators_leave_no_memory_behind(argc > 2 ? atoi(argv[2]) : 10000);
     if (all || strcmp(argv[1], "truncation") == 0)
         truncation_is_reported();
+    if (all || strcmp(argv[1], "once") == 0)
+        errors_are_raised_once();
     return test_end();
 }

@@ -1,7 +1,8 @@
 /* persistent.c: persistent requests that Skein and the host serve by turns. Each rank starts them in an order of its own, with
  * delays, and completes them in many ways. Now and then some are freed, whatever the guard is about, and made again. All
  * ranks must decide alike, and every result is checked.
- *   persistent SEED STARTS [none | some]    nothing may be tried on the host, or something must be
+ *   persistent SEED STARTS [none | some | tuned]    nothing may be tried on the host, or something must be; a tuning file
+ *                                                   may have the host serve even reductions that may round, but all starts
  *   persistent SEED STARTS host             one allreduce, whose last starts must be the host's: Skein's choice is a poor one */
 #include "coll.h"
 #include "testlib.h"
@@ -241,8 +242,8 @@ static void many(unsigned seed, int starts)
     }
 }
 
-/* Freed before it is over, which the library allows. */
-static void freed_while_active(int starts)
+/* Freed before it is over, which the library allows. Nobody knows when it is: its buffers are to be freed after MPI_Finalize. */
+static item freed_while_active(int starts)
 {
     item x = new_item(1, MPI_COMM_WORLD);
     MPI_Request q;
@@ -258,7 +259,7 @@ static void freed_while_active(int starts)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    free_item(&x);
+    return x;
 }
 
 /* Its communicator is freed before it is compared, and other memory takes its place. */
@@ -288,7 +289,7 @@ static void on_a_freed_communicator(int starts)
 }
 
 /* Bits must not change between starts. */
-static void rounds(int starts)
+static void rounds(int starts, bool tuned)
 {
     static double in, out;
     args a = {.coll = C_ALLREDUCE,
@@ -307,12 +308,14 @@ static void rounds(int starts)
         MPI_Start(&q);
         MPI_Wait(&q, MPI_STATUS_IGNORE);
     }
-    CHECK(by_host() == before || test_on_host(), "the host has served reductions that may round");
+    long long hosts = by_host() - before;
+    CHECK(hosts == 0 || (tuned && hosts == starts) || test_on_host(),
+          "the host has served %lld of %d reductions that may round", hosts, starts);
     MPI_Request_free(&q);
 }
 
-/* The last starts of one allreduce are the host's, a part of them that is enough to be no comparison. */
-static void host_wins(int starts)
+/* How many of the last starts of one allreduce are the host's, at all ranks. */
+static long long last_by_host(int starts)
 {
     item x = new_item(1, MPI_COMM_WORLD);
     long long before = 0;
@@ -330,10 +333,20 @@ static void host_wins(int starts)
         check(&x);
     }
     long long hosts = by_host() - before;
-    CHECK(hosts > starts / 4, "of the last %d starts the host has served only %lld", starts / 2,
-          hosts);
+    PMPI_Allreduce(MPI_IN_PLACE, &hosts, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
     MPI_Request_free(&q);
     free_item(&x);
+    return hosts;
+}
+
+/* So many that they are no comparison, of one of three requests: a comparison may be disturbed. */
+static void host_wins(int starts)
+{
+    long long hosts = 0;
+    for (int i = 0; i < 3 && hosts <= starts / 4; i++)
+        hosts = last_by_host(starts);
+    CHECK(hosts > starts / 4, "of the last %d starts the host has served only %lld", starts / 2,
+          hosts);
 }
 
 int main(int argc, char **argv)
@@ -354,8 +367,10 @@ int main(int argc, char **argv)
     long long tried = by_host();
     CHECK(tried == 0 || strcmp(want, "none") != 0, "the host has served %lld calls", tried);
     CHECK(tried > 0 || strcmp(want, "some") != 0, "the host has served no calls");
-    rounds(starts);
+    rounds(starts, strcmp(want, "tuned") == 0);
     on_a_freed_communicator(starts);
-    freed_while_active(starts < 100 ? starts : 100);
-    return test_end();
+    item freed = freed_while_active(starts < 100 ? starts : 100);
+    int status = test_end();
+    free_item(&freed);
+    return status;
 }

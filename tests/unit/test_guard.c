@@ -345,6 +345,20 @@ static void waiting_after_the_calls_counts(void **state)
     assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
 }
 
+/* Half a meeting is more than four calls differ by. */
+static void what_few_calls_do_not_tell_more_do(void **state)
+{
+    (void)state;
+    world w = make(5800, 3100);
+    w.meeting = 20000;
+    make_calls(&w, 100);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    w = make(5800, 5600); /* however many */
+    w.meeting = 2000000;
+    make_calls(&w, 4000);
+    assert_int_equal(w.rank[0].best, SK_GUARD_SKEIN);
+}
+
 /* Rank 1 loses its core for a while in one call, whichever it is. */
 static void one_long_call_does_not_drop_skein(void **state)
 {
@@ -429,6 +443,19 @@ static void a_comparison_that_is_put_off_begins_later(void **state)
     assert_int_equal(w.hosts, 0);
     make_starts(&w, 100);
     assert_true(w.hosts > 50);
+}
+
+static void a_host_that_is_left_serves_no_more(void **state)
+{
+    (void)state;
+    world w = make(1000000, 500000);
+    make_starts(&w, 200);
+    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
+    for (int i = 0; i < RANKS; i++)
+        sk_guard_leave_host(&w.rank[i]);
+    int64_t hosts = w.hosts;
+    make_starts(&w, 100000);
+    assert_int_equal(w.hosts, hosts);
 }
 
 static void the_fastest_of_three_serves(void **state)
@@ -593,12 +620,14 @@ int main(void)
         cmocka_unit_test(an_eighth_of_the_calls_is_timed),
         cmocka_unit_test(equal_times_stay_with_skein),
         cmocka_unit_test(the_slowest_rank_counts),
+        cmocka_unit_test(what_few_calls_do_not_tell_more_do),
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
         cmocka_unit_test(a_comparison_tells_its_times),
         cmocka_unit_test(a_faster_host_serves_starts),
         cmocka_unit_test(a_slower_host_costs_starts_a_two_hundredth),
         cmocka_unit_test(a_comparison_that_is_put_off_begins_later),
+        cmocka_unit_test(a_host_that_is_left_serves_no_more),
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),

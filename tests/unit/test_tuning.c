@@ -213,6 +213,31 @@ static void the_nearest_counts_where_none_was_measured_everywhere(void **state)
     sk_tuning_free(t);
 }
 
+/* All ranks find the same, whatever each of them knows. */
+static void unknown_sizes_are_chosen_over_all_sizes(void **state)
+{
+    (void)state;
+    sk_advice x;
+    sk_tuning *t = read_text(
+        HEAD
+        "gatherv 4 1 - 8 shm 2 1\ngatherv 4 1 - 8 linear 1 1\ngatherv 4 1 - 8 host 0.5 1\n"
+        "gatherv 4 1 - 65536 shm 16 1\ngatherv 4 1 - 65536 linear 64 1\n"
+        "gatherv 4 1 - 65536 host 15.9 1\ngatherv 4 1 - 65536 binomial 1 1\n"
+        "gatherv 16 1 - 64 shm 64 1\ngatherv 16 1 - 64 linear 65 1\ngatherv 16 1 - 64 host 8 1\n");
+    sk_tuned call = {.coll = SK_GATHERV, .ranks = 4, .nodes = 1, .bytes = SK_TUNED_ANY_SIZE};
+    assert_true(sk_tuning_advise(t, 0, &call, any, NULL, &x));
+    assert_string_equal(x.algo->name,
+                        "shm"); /* about sqrt(2 * 16); linear 8, binomial not known at 8 bytes */
+    assert_true(x.us > 5.5 && x.us < 6.1 && x.host_us > 2.7 && x.host_us < 3.1);
+    assert_false(x.host); /* not at 64 KB */
+    assert_string_equal(advised_without(t, call, "shm"), "host");
+    call.ranks = 8;
+    assert_string_equal(advised_without(t, call, NULL), "shm");
+    call.ranks = 16;
+    assert_string_equal(advised_without(t, call, NULL), "host");
+    sk_tuning_free(t);
+}
+
 static void nodes_and_neighbours_are_kept_apart(void **state)
 {
     (void)state;
@@ -416,6 +441,7 @@ int main(void)
         cmocka_unit_test(the_fastest_is_advised),
         cmocka_unit_test(between_measured_calls_times_are_interpolated),
         cmocka_unit_test(the_nearest_counts_where_none_was_measured_everywhere),
+        cmocka_unit_test(unknown_sizes_are_chosen_over_all_sizes),
         cmocka_unit_test(nodes_and_neighbours_are_kept_apart),
         cmocka_unit_test(forms_are_kept_apart),
         cmocka_unit_test(times_of_one_form_tune_that_form),

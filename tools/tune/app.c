@@ -61,7 +61,7 @@ static void take_shape(const char *line, sk_tune_app *out)
         return;
     c.coll = sk_form_find(coll, &c.form);
     c.bytes = bytes;
-    if (c.coll == SK_NCOLLS || !sk_coll_sized(c.coll) || out->n == MOST_CELLS)
+    if (c.coll == SK_NCOLLS || out->n == MOST_CELLS)
         return;
     for (int i = 0; i < out->n; i++) /* the same by another algorithm */
         if (out->cells[i].coll == c.coll && out->cells[i].form == c.form &&

@@ -83,12 +83,10 @@ static bool take_collectives(tune_options *o, const char *text)
     sk_strlist w = sk_strlist_new(o->arena), valid = sk_strlist_new(o->arena);
     sk_strlist_split(&w, text, ",");
     for (int i = 0; i < SK_NCOLLS; i++)
-        if (sk_coll_sized((sk_coll)i))
-            sk_strlist_add(&valid, sk_coll_name((sk_coll)i));
+        sk_strlist_add(&valid, sk_coll_name((sk_coll)i));
     for (int i = 0; i < w.n; i++) {
         if (!sk_strlist_has(&valid, w.v[i]))
-            return sk_cli_unknown(&cli, "collective that can be tuned", w.v[i],
-                                  (const char *const *)valid.v);
+            return sk_cli_unknown(&cli, "collective", w.v[i], (const char *const *)valid.v);
         o->chosen[sk_coll_find(w.v[i])] = o->any_chosen = true;
     }
     return o->any_chosen || sk_cli_error(&cli, "--collective takes names, separated by commas");
@@ -277,8 +275,8 @@ static sk_tune_cell *make_cells(const tune_options *o, const sk_tune_session *s,
         int coll = k / SK_NFORMS, form = k % SK_NFORMS;
         bool plain = coll != SK_NEIGHBOR_ALLGATHERV && coll != SK_NEIGHBOR_ALLTOALLV &&
                      coll != SK_NEIGHBOR_ALLTOALLW; /* of these sizes are agreed on: too coarse */
-        if (!sk_coll_sized((sk_coll)coll) || sk_coll_neighbor((sk_coll)coll) != neighbor ||
-            !plain || (o->any_chosen && !o->chosen[coll]) ||
+        if (sk_coll_neighbor((sk_coll)coll) != neighbor || !plain ||
+            (o->any_chosen && !o->chosen[coll]) ||
             !(neighbor ? form == SK_BLOCKING : o->forms[form]))
             continue;
         for (int i = 0; i < (coll == SK_BARRIER ? 1 : o->bytes.n); i++)

@@ -92,16 +92,28 @@ static inline sk_op *only_ours(MPI_Request handle)
     return op && !op->work_made ? op : NULL;
 }
 
-/* Is it over, and well? If it went wrong, the host is to say so. `once`: do not wait for it. */
-static bool ended_well(sk_op *op, bool once)
+/* If it went wrong the host is to say so, unless it did. */
+static bool host_must_tell(const sk_op *op)
+{
+    return !sk_op_well(op) && !(op->by_host && op->raised);
+}
+
+/* Is it over, and the host need not see it? `once`: do not wait for it. */
+static bool has_ended(sk_op *op, bool once)
 {
     (once ? sk_op_test : sk_op_wait)(op);
-    return sk_op_state_of(op) == SK_OP_OVER && sk_op_well(op);
+    return sk_op_state_of(op) == SK_OP_OVER && !host_must_tell(op);
 }
 
 static bool went_wrong(const sk_op *op)
 {
-    return sk_op_state_of(op) == SK_OP_OVER && !sk_op_well(op);
+    return sk_op_state_of(op) == SK_OP_OVER && host_must_tell(op);
+}
+
+/* Of several requests that the host need not see: what the call returns, by this one's result and the others'. */
+static int one_of_several(const sk_op *op, int rc)
+{
+    return op && !sk_op_well(op) ? MPI_ERR_IN_STATUS : rc;
 }
 
 /* All of the handles are Skein's, or none; at least one is. */
@@ -130,11 +142,12 @@ static int single(MPI_Request *request, int *flag, MPI_Status *status, bool once
     int rc;
     sk_op *op = only_ours(*request);
     *flag = 0;
-    if (op && ended_well(op, once)) {
+    if (op && has_ended(op, once)) {
+        rc = sk_op_result(op);
         sk_op_status(status);
         take_away(op, request);
         *flag = 1;
-        return MPI_SUCCESS;
+        return rc;
     }
     if (op && !went_wrong(op)) {
         sk_host_progress();
@@ -154,37 +167,48 @@ static void empty_status(MPI_Status *status)
     sk_host.Test(&none, &flag, status);
 }
 
-/* MPI_Waitall and MPI_Testall for handles that are all Skein's. False: one of them went wrong. */
-static bool all_of_ours(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bool once)
+/* The ops behind handles that are all Skein's, or NULL. */
+static sk_op *ours_or_none(MPI_Request handle)
+{
+    return handle == MPI_REQUEST_NULL ? NULL : sk_op_of(handle);
+}
+
+/* MPI_Waitall and MPI_Testall for handles that are all Skein's. False: one of them went wrong, and the host is to say so. */
+static bool all_of_ours(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bool once,
+                        int *rc)
 {
     bool ended = true, wrong = false;
+    *rc = MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
-        sk_op *op = requests[i] == MPI_REQUEST_NULL ? NULL : sk_op_of(requests[i]);
+        sk_op *op = ours_or_none(requests[i]);
         if (!op)
             continue;
-        ended &= ended_well(op, once);
+        ended &= has_ended(op, once);
         wrong |= went_wrong(op);
+        *rc = ended ? one_of_several(op, *rc) : MPI_SUCCESS;
     }
     *flag = ended;
     if (!ended && !wrong)
         sk_host_progress();
     for (int i = 0; ended && i < n; i++) {
-        sk_op *op = requests[i] == MPI_REQUEST_NULL ? NULL : sk_op_of(requests[i]);
+        sk_op *op = ours_or_none(requests[i]);
         if (statuses != MPI_STATUSES_IGNORE)
             (op ? sk_op_status : empty_status)(&statuses[i]);
+        if (SK_UNLIKELY(*rc != MPI_SUCCESS) && statuses != MPI_STATUSES_IGNORE)
+            statuses[i].MPI_ERROR = op ? sk_op_result(op) : MPI_SUCCESS;
         if (op)
             take_away(op, &requests[i]);
     }
     return !wrong;
 }
 
-/* Wait for those that are Skein's. True: all went well, and Skein has nothing else to do: the host may
+/* Wait for those that are Skein's. True: the host need not see them, and Skein has nothing else to do: the host may
  * block. */
 static bool end_ours(int n, const MPI_Request *requests)
 {
     for (int i = 0; i < n; i++) {
         sk_op *op = started(requests[i]);
-        if (op && (op->work_made || !ended_well(op, false)))
+        if (op && (op->work_made || !has_ended(op, false)))
             return false;
     }
     return !atomic_load_explicit(&sk_proc.inflight, memory_order_relaxed);
@@ -194,10 +218,15 @@ static bool end_ours(int n, const MPI_Request *requests)
  * several persistent collectives of its own. */
 static int wait_for_others(sk_swapped *s, MPI_Status *statuses)
 {
-    int rc = sk_host.Waitall(s->n, s->work, statuses);
-    for (int i = 0; s->op && statuses != MPI_STATUSES_IGNORE && i < s->n; i++)
+    int hosts = sk_host.Waitall(s->n, s->work, statuses), rc = hosts;
+    for (int i = 0; s->op && i < s->n; i++)
+        rc = one_of_several(s->op[i], rc);
+    for (int i = 0; s->op && statuses != MPI_STATUSES_IGNORE && i < s->n; i++) {
         if (s->op[i])
             sk_op_status(&statuses[i]);
+        if (SK_UNLIKELY(rc != MPI_SUCCESS) && (s->op[i] || hosts == MPI_SUCCESS))
+            statuses[i].MPI_ERROR = s->op[i] ? sk_op_result(s->op[i]) : MPI_SUCCESS;
+    }
     return rc;
 }
 
@@ -205,8 +234,8 @@ static int all(int n, MPI_Request *requests, int *flag, MPI_Status *statuses, bo
 {
     sk_swapped s;
     int rc;
-    if (n > 0 && all_ours(n, requests) && all_of_ours(n, requests, flag, statuses, once))
-        return MPI_SUCCESS;
+    if (n > 0 && all_ours(n, requests) && all_of_ours(n, requests, flag, statuses, once, &rc))
+        return rc;
     bool over = !once && end_ours(n, requests);
     if (!swap_in(&s, n, requests, over))
         return MPI_ERR_NO_MEM;

@@ -87,17 +87,20 @@ static double now(void)
     return sk_proc.reporting ? sk_clock() : 0;
 }
 
-/* Are the starts of this persistent request compared with the host's? Then all ranks make the host's request as well. */
+/* May the host serve starts of this persistent request? Then all ranks make the host's request as well. */
 static void compare_starts(sk_args *a, sk_comm *c, const sk_plan *plan, MPI_Request request)
 {
     sk_guard guard;
-    if (!sk_guarded_persistent(c, a, &guard))
+    bool tuned;
+    if (!sk_guarded_persistent(c, a, &guard, &tuned))
         return;
     a->also = sk_op_of(request);
     a->also->quiet = 0;
     a->also->persist = sk_persist_new(&guard, a->coll, plan->size, sk_comm_persist_tag(c));
     if (!a->also->persist)
         sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others count */
+    a->also->persist->tuned = tuned;
+    a->also->persist->learn = sk_learn_about(c, a);
 }
 
 /* A planned call that outlives its call. False: it is left to the host. */

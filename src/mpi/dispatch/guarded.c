@@ -274,13 +274,18 @@ static bool is_compared(sk_coll coll)
     return sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, coll);
 }
 
-bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out)
+bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tuned)
 {
     sk_mpi_call read;
-    if (!is_compared(a->coll) || bits_may_change(a) || !sk_args_read(a, c, &read) ||
-        !host_allowed(c, a) || !sk_proc.world->keeps_comms)
+    int64_t ns = 0;
+    if (!sk_args_read(a, c, &read) || !host_allowed(c, a) || !sk_proc.world->keeps_comms)
         return false;
-    *out = sk_guard_new(first_calls(&read.call));
+    *tuned = tuned_to_host(a, &read.call, &ns);
+    bool fixed = !is_compared(a->coll) || bits_may_change(a);
+    if (fixed && !*tuned)
+        return false;
+    int64_t first = fixed ? INT64_MAX : first_calls(&read.call);
+    *out = *tuned ? sk_guard_new_host(first, ns) : sk_guard_new(first);
     sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);
     return true;
 }
@@ -341,8 +346,10 @@ static int64_t largest(void *of, int64_t values[SK_GUARD_VALUES])
 }
 
 /* All ranks have the same times; one of them counts, so that the report can add up over ranks. */
-void sk_guarded_report(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes)
+void sk_guarded_ended(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes,
+                      const sk_learn_call *learn)
 {
+    sk_learn_comparison(g, learn);
     sk_guard_times t = sk_guard_last_times(g);
     if (c->rank == 0 && t.host)
         sk_report_comparison(sk_proc.report, coll, bytes,
@@ -404,9 +411,8 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
         sk_guard_put_off(&g->guard, before.before);
         v = (sk_guard_verdict){.side = before.best, .decided = true};
     } else if (v.decided) {
-        sk_guarded_report(&g->guard, c, g->coll, g->bytes);
         g->learn = sk_learn_about(c, a);
-        sk_learn_comparison(&g->guard, &g->learn);
+        sk_guarded_ended(&g->guard, c, g->coll, g->bytes, &g->learn);
     }
     sk_guarded_nap(g, c);
     return v;
@@ -418,8 +424,7 @@ sk_guarded *sk_guarded_agree(sk_comm *c, sk_comm *on)
     meeting m = {on, NULL, true};
     if (!sk_guard_agree(&g->guard, largest, &m))
         return NULL;
-    sk_guarded_report(&g->guard, c, g->coll, g->bytes);
-    sk_learn_comparison(&g->guard, &g->learn);
+    sk_guarded_ended(&g->guard, c, g->coll, g->bytes, &g->learn);
     c->compared = NULL;
     return g;
 }

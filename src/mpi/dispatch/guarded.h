@@ -44,13 +44,14 @@ typedef struct sk_guarded {
  * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
 
-/* The guard of a persistent request of its own: see persist.h. False: it is not compared, and Skein serves it, also where
- * the host's request does not keep the communicator. The same
- * answer on all ranks. */
-bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out);
+/* The guard of a persistent request of its own: see persist.h. False: the host serves none of its starts, also where its
+ * request does not keep the communicator. `tuned`: the tuning file has the host serve first. The same answer on all
+ * ranks. */
+bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tuned);
 
-/* A comparison has ended. */
-void sk_guarded_report(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes);
+/* A comparison has ended: for the report and SKEIN_LEARN. */
+void sk_guarded_ended(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes,
+                      const sk_learn_call *learn);
 
 /* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's
  * leaders are faster if all ranks have cores of their own, which a rank does not know of other hosts. So the host

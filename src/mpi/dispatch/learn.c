@@ -20,6 +20,16 @@ static void keep(const sk_tuned *e)
     pthread_mutex_unlock(&sk_proc.lock);
 }
 
+/* Where not all ranks know the size one rank says it, as a power of two: they may be many. */
+static void set_size(sk_tuned *e, const sk_call *call)
+{
+    int64_t size = sk_call_size(call);
+    if (e->bytes != SK_TUNED_ANY_SIZE)
+        return;
+    for (e->bytes = size > 0; e->bytes < size;)
+        e->bytes *= 2;
+}
+
 sk_learn_call sk_learn_about(sk_comm *c, const sk_args *a)
 {
     sk_mpi_call read;
@@ -28,6 +38,7 @@ sk_learn_call sk_learn_about(sk_comm *c, const sk_args *a)
     if (!sk_proc.learnt || c->rank != 0 || !sk_args_read(a, c, &read) ||
         !sk_select_tuned_call(&read.call, &l.as))
         return l;
+    set_size(&l.as, &read.call);
     sk_select_choose(sk_proc.select, &read.call, &choice);
     l.algo[SK_GUARD_SKEIN] = choice.algo;
     l.algo[SK_GUARD_OTHER] = sk_select_other(sk_proc.select, &read.call);
@@ -64,8 +75,10 @@ void sk_learn_shape(const sk_call *call, const sk_plan *plan)
     enum { MOST = 4096, TIDY = 1024 };
     sk_tuned e;
     count_blocks(call);
-    if (call->nranks < 2 || !sk_select_tuned_call(call, &e))
+    if (call->nranks < 2 || !sk_select_tuned_call(call, &e) ||
+        (e.bytes == SK_TUNED_ANY_SIZE && call->rank != 0))
         return;
+    set_size(&e, call);
     e.algo = plan->algo;
     e.us = 1;
     e.calls = 1;

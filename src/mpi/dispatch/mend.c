@@ -1,15 +1,33 @@
 #include "mpi/dispatch/mend.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/guarded.h"
+#include "mpi/transport/mpi_wire.h"
+
+/* Elements of this type that follow each other lie between each other's bytes, as the columns of a matrix do. Then more of
+ * them than the program has memory for may meet. */
+static bool interleaves(const sk_type *t)
+{
+    return t->true_extent > (t->extent < 0 ? -t->extent : t->extent);
+}
+
+static bool gather_needed(const sk_call *call)
+{
+    int64_t bytes = sk_send_block(call, 0).len;
+    return SK_HOST_GATHERS_BY_SENDER && call->rank != call->root && bytes > 0 && bytes <= INT_MAX &&
+           interleaves(&call->types[call->send.type]);
+}
 
 bool sk_mend_needed(const sk_call *call)
 {
     if (call->coll == SK_ALLGATHERV)
         return SK_HOST_ALLGATHERV_BY_SENDER && !call->in_place &&
                call->types[call->send.type].size != call->types[call->recv.type].size;
+    if (call->coll == SK_GATHER)
+        return gather_needed(call);
     return call->coll == SK_REDUCE && !SK_HOST_REDUCES_IN_PLACE && call->in_place && call->root > 0;
 }
 
@@ -26,6 +44,26 @@ static int allgatherv(const sk_args *a, const sk_mpi_call *m, const sk_comm *c)
         rc = sk_host.Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, a->rbuf, a->rcounts, a->rdispls,
                                 a->rtype, a->comm);
     return rc == MPI_SUCCESS && copied != MPI_SUCCESS ? sk_raise(c, copied) : rc;
+}
+
+/* As bytes, from a packed copy. */
+static int gather(const sk_args *a, const sk_mpi_call *m, sk_comm *c)
+{
+    sk_span own = sk_send_block(&m->call, 0);
+    char *copy = sk_comm_scratch(&c->scratch, &c->scratch_size, (size_t)own.len);
+    if (!copy)
+        sk_host.Abort(a->comm, MPI_ERR_NO_MEM); /* the others are in the call */
+    sk_mpi_wire w = {.base.ops = &sk_mpi_wire_ops, .types = m->call.types, .handles = m->handles};
+    sk_part from = {(char *)m->send + own.off, own.len, own.type};
+    sk_status st = w.base.ops->copy(&w.base, from, (sk_part){copy, own.len, SK_TYPE_BYTE});
+    int rc;
+#if SK_HAVE_LARGE
+    if (a->wide)
+        rc = sk_host.Gather_c(copy, own.len, MPI_BYTE, NULL, 0, MPI_BYTE, a->root, a->comm);
+    else
+#endif
+        rc = sk_host.Gather(copy, (int)own.len, MPI_BYTE, NULL, 0, MPI_BYTE, a->root, a->comm);
+    return rc == MPI_SUCCESS && st != SK_OK ? sk_raise(c, w.error) : rc;
 }
 
 /* From a copy of all bytes between the first and the last of its elements. */
@@ -49,12 +87,19 @@ static int reduce(const sk_args *a, const sk_mpi_call *m, sk_comm *c)
     return sk_host.Reduce(copy, a->rbuf, (int)a->scount, a->stype, a->op, a->root, a->comm);
 }
 
-bool sk_mend_run(const sk_args *a, sk_comm *c, int *rc)
+int sk_mend_call(const sk_args *a, sk_comm *c)
 {
     sk_mpi_call m;
     if (!sk_args_read(a, c, &m))
         sk_host.Abort(a->comm, MPI_ERR_INTERN); /* it was read before */
-    *rc = a->coll == SK_REDUCE ? reduce(a, &m, c) : allgatherv(a, &m, c);
+    return a->coll == SK_REDUCE   ? reduce(a, &m, c)
+           : a->coll == SK_GATHER ? gather(a, &m, c)
+                                  : allgatherv(a, &m, c);
+}
+
+bool sk_mend_run(const sk_args *a, sk_comm *c, int *rc)
+{
+    *rc = sk_mend_call(a, c);
     if (a->timed)
         sk_guarded_over(a->timed);
     *rc = sk_count_over(*rc);

@@ -70,7 +70,7 @@ void sk_persist_free(sk_persist *t)
 
 /* ---- what the ranks ask each other ---- */
 
-enum { FREE, BUSY, NEVER }; /* values[0] of SK_PERSIST_BEGIN; the largest counts */
+enum { FREE, BUSY }; /* values[0] of SK_PERSIST_BEGIN; the largest counts */
 
 static int64_t shorter(int64_t so_far, int64_t ns)
 {
@@ -94,7 +94,8 @@ static sk_persist_start ask(sk_persist *t, const sk_comm *c, sk_persist_question
         say_times(t);
         t->values[SK_PERSIST_LOST] = t->lost;
     } else if (what == SK_PERSIST_BEGIN)
-        t->values[0] = t->host == MPI_REQUEST_NULL ? NEVER : take_token(t, false) ? FREE : BUSY;
+        t->values[0] = take_token(t, false) ? FREE : BUSY;
+    t->values[SK_PERSIST_GONE] = t->host == MPI_REQUEST_NULL;
     t->asked = what;
     t->agreed = false;
     if (sk_own_allreduce(&t->agreement, c, t->tag, t->values, SK_PERSIST_VALUES, SK_OP_MAX) !=
@@ -130,11 +131,16 @@ static void begin_or_wait(sk_persist *t)
 {
     t->may_begin = t->values[0] == FREE;
     t->lost = false;
-    if (t->may_begin)
-        return;
-    if (t->values[0] == NEVER)
-        t->retry = INT64_MAX / 8;
-    try_later(t);
+    if (!t->may_begin)
+        try_later(t);
+}
+
+/* A rank has no request of the host's. */
+static void leave_host(sk_persist *t)
+{
+    drop_token(t);
+    t->may_begin = false;
+    sk_guard_leave_host(&t->guard);
 }
 
 /* What the ranks have agreed on beside the last start, and what it took. */
@@ -142,14 +148,16 @@ static void conclude(sk_persist *t, const sk_comm *c, int64_t took)
 {
     if (t->timed)
         sk_guard_took(&t->guard, took);
-    if (t->asked == SK_PERSIST_BEGIN)
+    if (t->asked != SK_PERSIST_NOTHING && t->values[SK_PERSIST_GONE])
+        leave_host(t);
+    else if (t->asked == SK_PERSIST_BEGIN)
         begin_or_wait(t);
-    if (t->asked == SK_PERSIST_COMPARE) {
+    else if (t->asked == SK_PERSIST_COMPARE) {
         t->meeting_ns = shorter(t->meeting_ns, took);
         if (t->values[SK_PERSIST_LOST]) /* a rank compared another one meanwhile */
             try_later(t);
         else if (sk_guard_go_on(&t->guard, t->values)) {
-            sk_guarded_report(&t->guard, c, t->coll, t->bytes);
+            sk_guarded_ended(&t->guard, c, t->coll, t->bytes, &t->learn);
             t->may_begin = false;
             drop_token(t);
         }
@@ -194,10 +202,10 @@ sk_persist_start sk_persist_next(sk_persist *t, const sk_comm *c)
 
 void sk_persist_count(const sk_persist *t, double since)
 {
+    sk_host_reason why = t->tuned ? SK_HOST_TUNED : SK_HOST_FASTER;
     if (!sk_proc.reporting)
-        sk_count_pass(t->coll, SK_HOST_FASTER);
+        sk_count_pass(t->coll, why);
     else if (sk_proc.report)
-        sk_report_counter_add(
-            sk_report_host_counter(sk_proc.report, t->coll, SK_HOST_FASTER, t->bytes),
-            sk_observe_host(NULL, t->coll, since));
+        sk_report_counter_add(sk_report_host_counter(sk_proc.report, t->coll, why, t->bytes),
+                              sk_observe_host(NULL, t->coll, since));
 }

@@ -12,7 +12,10 @@
  * Times are those of the calls that start, wait and test between two starts (watch.h), in which other requests may be under
  * way. So of all in a process one is compared at a time. Ranks may come to their requests in different orders, so they agree
  * on the begin: if one of them compares another request, they try again later. One whose starts do not come any more loses
- * its place to another that has asked for it again and again; if it does start again, the ranks give up its comparison. */
+ * its place to another that has asked for it again and again; if it does start again, the ranks give up its comparison.
+ *
+ * Open MPI frees a request that ended in error, which the other ranks do not see. They hear of it when they agree the next
+ * time, and from then on Skein serves. Until then starts that would be the host's are refused at that rank. */
 #ifndef SK_PERSIST_H
 #define SK_PERSIST_H
 
@@ -27,15 +30,18 @@ typedef enum sk_persist_question {
 } sk_persist_question;
 
 /* What the ranks say in a comparison; the largest counts. */
-enum { SK_PERSIST_LOST = SK_GUARD_VALUES, SK_PERSIST_VALUES };
+enum { SK_PERSIST_LOST = SK_GUARD_VALUES, SK_PERSIST_GONE, SK_PERSIST_VALUES };
 
 typedef struct sk_persist {
     sk_guard guard;
-    MPI_Request host;   /* MPI_REQUEST_NULL: the host has refused to make it */
+    MPI_Request
+        host; /* MPI_REQUEST_NULL: the host has refused to make it, or freed it after an error */
     MPI_Request holder; /* keeps the communicator, if the user frees it: see sk_persist_add_host */
     int tag;            /* of the messages by which the ranks agree */
     sk_coll coll;
     int64_t bytes; /* the size in the report */
+    bool tuned;    /* the tuning file had the host serve first */
+    sk_learn_call learn;
 
     sk_persist_question asked;    /* beside the start under way, or the last one */
     bool agreed;                  /* and that is over; under the process lock until the start is */

@@ -175,7 +175,7 @@ static sk_status make_plan(sk_op *op)
 
 /* ---- the generalized request ---- */
 
-static int result_of(const sk_op *op)
+int sk_op_result(const sk_op *op)
 {
     return op->run.status == SK_TRUNCATE ? MPI_ERR_TRUNCATE : op->wire.error;
 }
@@ -190,15 +190,10 @@ void sk_op_status(MPI_Status *status)
     status->MPI_TAG = MPI_UNDEFINED;
 }
 
-bool sk_op_well(const sk_op *op)
-{
-    return result_of(op) == MPI_SUCCESS;
-}
-
 static int query_request(void *state, MPI_Status *status)
 {
     sk_op_status(status);
-    return result_of(state);
+    return sk_op_result(state);
 }
 
 static int free_request(void *state)
@@ -386,15 +381,17 @@ int sk_op_start_by_host(sk_op *op)
 {
     op->run.status = SK_OK;
     op->wire.error = op->error;
-    op->owned = op->work_made = op->linked = false;
+    op->owned = op->work_made = op->linked = op->raised = false;
     if (sk_proc.reporting)
         op->since = sk_clock();
-    int rc = sk_host.Start(&op->persist->host);
+    bool gone = op->persist->host == MPI_REQUEST_NULL;
+    int rc = gone ? MPI_ERR_REQUEST : sk_host.Start(&op->persist->host);
     if (rc != MPI_SUCCESS) {
         if (!op->agreeing)
-            return rc;
+            return gone ? sk_raise(op->comm, rc) : rc;
         op->ran = true; /* the others need this rank to agree: whoever waits hears of it */
         op->wire.error = rc;
+        op->raised = !gone;
     }
     sk_process_add(&sk_proc.pending, 1);
     atomic_store_explicit(&op->state, SK_OP_ACTIVE, memory_order_relaxed);

@@ -55,7 +55,8 @@ typedef struct sk_op {
     double since;
     sk_persist *persist; /* persistent ones that are compared, or NULL */
     int64_t quiet; /* persistent: so many starts are Skein's before its guard is asked again */
-    bool by_host;  /* this start is the host's */
+    bool by_host;  /* this start is the host's, */
+    bool raised;   /* which has called the user's handler for its error */
     bool agreeing; /* the ranks agree beside this start */
     bool ran;      /* and only that is under way */
 
@@ -98,7 +99,8 @@ void sk_op_start(sk_op *op);
 /* The same for one whose `at_once` is set. */
 void sk_op_start_at_once(sk_op *op);
 
-/* The same for a start of the host's: what it says. */
+/* The same for a start of the host's: what it says. An error in one may have cost this rank the host's request; it is
+ * refused until all ranks know, as the host would. */
 int sk_op_start_by_host(sk_op *op);
 
 /* Add a served call to the report; `c`: the communicator of a blocking one, else NULL. */
@@ -139,8 +141,13 @@ static inline sk_op_state sk_op_state_of(const sk_op *op)
 void sk_op_wait(sk_op *op);
 void sk_op_test(sk_op *op);
 
-/* It is over and has no generalized request: is its result MPI_SUCCESS? */
-bool sk_op_well(const sk_op *op);
+/* What the call that waits for it returns: it is over and has no generalized request. */
+int sk_op_result(const sk_op *op);
+
+static inline bool sk_op_well(const sk_op *op)
+{
+    return sk_op_result(op) == MPI_SUCCESS;
+}
 
 /* The status of a collective that is over. */
 void sk_op_status(MPI_Status *status);

@@ -72,6 +72,10 @@
 #define SK_HOST_ALLGATHERV_BY_SENDER 1
 #endif
 
+/* In its MPI_Gather a rank that passes on blocks of others keeps them as elements of its own send type. Where these lie
+ * between each other's bytes, as the columns of a matrix do, blocks overwrite each other. */
+#define SK_HOST_GATHERS_BY_SENDER SK_HOST_ALLGATHERV_BY_SENDER
+
 /* Open MPI 4.1 reads as many types of MPI_Ialltoallw as there are neighbours, if the communicator has a topology. */
 #define SK_HOST_IALLTOALLW_BY_NEIGHBORS SK_HOST_ALLGATHERV_BY_SENDER
 

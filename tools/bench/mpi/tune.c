@@ -326,8 +326,7 @@ static bool parse_cell(char *text, tune_cell *out)
     for (char *w = n > 4 ? strtok_r(part[4], "+", &save) : NULL; w && out->n <= MOST_ALGOS;
          w = strtok_r(NULL, "+", &save))
         snprintf(out->algo[out->n++], sizeof out->algo[0], "%s", w);
-    return out->coll != SK_NCOLLS && sk_coll_sized(out->coll) && sk_form_exists(out->form) &&
-           out->ranks > 1;
+    return out->coll != SK_NCOLLS && sk_form_exists(out->form) && out->ranks > 1;
 }
 
 static int most_neighbours(const sk_neighbors *n)
