@@ -5,7 +5,9 @@
 enum {
     LOOK = 3,       /* calls of a side at the look; the first is not timed. This many at least, */
     LOOK_MOST = 9,  /* at most, */
-    LOOK_PART = 64, /* and this part of the calls so far */
+    LOOK_PART = 64, /* and this part of the calls so far; */
+    COLD =
+        8, /* the other algorithm first makes so many more, in slots that nobody has used before */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
     MOST = 32,           /* at most, */
@@ -217,6 +219,10 @@ static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
     g->ns[g->side] = side_time(g);
     if (next < SK_GUARD_SIDES) {
         enter(g, SK_GUARD_LOOK, next, g->look);
+        if (next == SK_GUARD_OTHER) {
+            g->left += g->cold;
+            g->cold = 0;
+        }
         return;
     }
     agree(g, largest, of);
@@ -373,7 +379,7 @@ sk_guard_verdict sk_guard_ask(sk_guard *g, sk_guard_largest *largest, void *of)
                           .decided = before != SK_GUARD_DECIDED && g->phase == SK_GUARD_DECIDED};
     if (sk_guard_quiet(g))
         return v;
-    bool first = g->left == (g->phase == SK_GUARD_LOOK ? g->look : g->timed + 1);
+    bool first = g->left > (g->phase == SK_GUARD_LOOK ? g->look - 1 : g->timed);
     g->left--;
     v.timed = g->phase != SK_GUARD_DECIDED && !first;
     return v;

@@ -18,14 +18,15 @@
  * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory.
  * After many calls, which are short ones, it is at up to 9 calls and at all after the first but the longest: where
  * sizes change from call to call, few of each side are not alike, and one may be just like an earlier one, which costs
- * little. n is an eighth of the calls so far: 4 at least, and so many as take a millisecond at most. Calls so short
- * that n of them take no 20 us are compared later, when there have been more. The longest of n does not count: a rank
- * was interrupted in it. Before and after n + 1 calls the ranks wait for each other: in some collectives a rank runs
- * ahead, and others pay later. What it waits then counts, too. The first call after a change is not timed. A compared
- * time is that of the slowest rank. Times that differ by less than it takes to read the clock, at the begin and the end
- * of a call, are the same; and all n together by less than half of what it takes to meet, but then it is done again
- * with more calls if these would tell. The comparison is repeated when what it took, beyond what the calls would have
- * taken anyway, is a 200th of the time of the calls since.
+ * little. The other algorithm makes some more calls before its first look. n is an eighth of the calls so far: 4 at
+ * least, and so many as take a millisecond at most. Calls so short that n of them take no 20 us are compared later,
+ * when there have been more. The longest of n does not count: a rank was interrupted in it. Before and after n + 1
+ * calls the ranks wait for each other: in some collectives a rank runs ahead, and others pay later. What it waits then
+ * counts, too. The first call after a change is not timed. A compared time is that of the slowest rank. Times that
+ * differ by less than it takes to read the clock, at the begin and the end of a call, are the same; and all n together
+ * by less than half of what it takes to meet, but then it is done again with more calls if these would tell. The
+ * comparison is repeated when what it took, beyond what the calls would have taken anyway, is a 200th of the time of
+ * the calls since.
  *
  * Calls that must not wait are asked about without a way to agree. They never wait for each other, and where the ranks
  * should compare, the best side so far serves until they do: that is held. */
@@ -61,6 +62,7 @@ typedef struct sk_guard {
     bool held;                  /* until the ranks agree: see sk_guard_agree */
     int64_t holds;              /* calls of the host's while it was so */
     int64_t left;               /* other calls of this side */
+    int64_t cold;               /* calls of the other algorithm before the first look at it */
     int64_t before;             /* calls until this comparison */
     int64_t look;               /* calls of a side at the look */
     int64_t timed;              /* calls of a side that are timed in a round */
@@ -78,6 +80,12 @@ typedef struct sk_guard {
  * for each side; where it is Skein's alone, or none, Skein serves for ever. */
 sk_guard sk_guard_new(int64_t first);
 void sk_guard_compare(sk_guard *g, unsigned sides);
+
+/* The other algorithm's calls are looked at after so many more, in which it touches memory that nobody has used before. */
+static inline void sk_guard_warm(sk_guard *g, int64_t calls)
+{
+    g->cold = calls;
+}
 
 /* The host serves `calls` calls first, because it was faster than Skein before. Then both are compared. */
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);

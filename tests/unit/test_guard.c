@@ -257,8 +257,9 @@ static void one_of_many_short_calls_is_alike(void **state)
         sk_guard_compare(&w.rank[i], BOTH);
     }
     make_calls(&w, MANY + LOOK);
-    for (int i = 0; i < LONG; i++)
-        call(&w, 20000);
+    w.host[0] = w.host[1] = 20000;
+    make_calls(&w, LONG);
+    w.host[0] = w.host[1] = 2000;
     make_calls(&w, 300);
     assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
 }
@@ -474,6 +475,22 @@ static void the_fastest_of_three_serves(void **state)
     }
 }
 
+/* Its first calls touch memory that nobody has used before. */
+static void the_other_is_looked_at_when_it_is_warm(void **state)
+{
+    (void)state;
+    enum { COLD = 8, LOOK = 3 };
+    for (int warm = 0; warm < 2; warm++) {
+        world w = make_sides(1 << SK_GUARD_SKEIN | 1 << SK_GUARD_OTHER, 20000, 1, 90000);
+        for (int i = 0; i < RANKS && warm; i++)
+            sk_guard_warm(&w.rank[i], COLD);
+        make_calls(&w, FIRST + LOOK + COLD);
+        w.other[0] = w.other[1] = 10000;
+        make_calls(&w, 100);
+        assert_int_equal(w.rank[0].best, warm ? SK_GUARD_OTHER : SK_GUARD_SKEIN);
+    }
+}
+
 static void the_other_is_compared_without_the_host(void **state)
 {
     (void)state;
@@ -629,6 +646,7 @@ int main(void)
         cmocka_unit_test(a_comparison_that_is_put_off_begins_later),
         cmocka_unit_test(a_host_that_is_left_serves_no_more),
         cmocka_unit_test(the_fastest_of_three_serves),
+        cmocka_unit_test(the_other_is_looked_at_when_it_is_warm),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
         cmocka_unit_test(a_host_that_begins_is_compared_too),

@@ -7,6 +7,7 @@
 #include "mpi/dispatch/worth.h"
 #include "mpi/state/topo.h"
 #include "mpi/state/world.h"
+#include "shm/tuning.h"
 
 static bool bits_may_change(const sk_args *a)
 {
@@ -398,8 +399,10 @@ static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c, const sk_args *a)
 
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
-    if (!g->guard.sides && g->guard.quiet <= 0)
+    if (!g->guard.sides && g->guard.quiet <= 0) {
         sk_guard_compare(&g->guard, sides_of(c, a));
+        sk_guard_warm(&g->guard, SK_SHM_NEAR_SLOTS * (g->form == SK_BLOCKING ? 1 : SK_SHM_LANES));
+    }
     g->bytes = bytes;
     if (g->form != SK_BLOCKING)
         return ask_apart(g, c, a);
