@@ -69,11 +69,12 @@ typedef struct sk_call {
     const sk_machine *machine; /* NULL: not known */
     int64_t slot_bytes;        /* most bytes of a slot; 0: no shared memory */
     bool direct;               /* local ranks can read each other's memory: sk_export */
-    bool builtin; /* reductions: an operation of the standard, so its types are, too, and all ranks
-                   * have the same */
-    bool rounds;  /* reductions: the result may depend on the order of operands */
-    int leaders;  /* of a node, for algorithms with leaders; 0: one */
-    bool other;   /* by the algorithm that comes next to the one chosen: sk_select_other */
+    bool
+        builtin; /* reductions: a type of the standard, which all ranks have, and an operation of the standard, or
+                   * one of the user that commutes */
+    bool rounds; /* reductions: the result may depend on the order of operands */
+    int leaders; /* of a node, for algorithms with leaders; 0: one */
+    bool other;  /* by the algorithm that comes next to the one chosen: sk_select_other */
 
     /* Chooses the algorithms of calls that are parts of this one; see phase/sub.h. Set by select.
      */

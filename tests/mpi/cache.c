@@ -170,6 +170,45 @@ static void freed_types_are_not_mistaken(void)
     CHECK(again > 0, "no handle was used again");
 }
 
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((const int *)in)[i];
+}
+
+/* Of all operands the first one. */
+static void left(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    memcpy(inout, in, (size_t)*n * sizeof(int));
+}
+
+/* The handle of an operation that was freed may be that of the next one, which does not commute. Calls with operations of the
+ * user are cached all the same. */
+static void freed_operations_are_not_mistaken(void)
+{
+    enum { OPERATIONS = 40, CALLS = 4, N = 3 };
+    int p = test_size(), sum = p * (p + 1) / 2, bad = 0;
+    long long before = counter("plans_built");
+    for (int k = 0; k < OPERATIONS; k++) {
+        bool commutes = k % 3 != 2;
+        MPI_Op op;
+        MPI_Op_create(commutes ? add : left, commutes, &op);
+        for (int i = 0; i < CALLS; i++) {
+            int in[N] = {test_rank() + 1, 1, 2}, out[N], want = commutes ? sum : 1;
+            MPI_Allreduce(in, out, N, MPI_INT, op, MPI_COMM_WORLD);
+            bad += out[0] != want;
+            MPI_Reduce(in, out, N, MPI_INT, op, p - 1, MPI_COMM_WORLD);
+            bad += test_rank() == p - 1 && out[0] != want;
+        }
+        MPI_Op_free(&op);
+    }
+    CHECK(bad == 0, "operations that come and go give %d wrong results", bad);
+    long long built = counter("plans_built") - before;
+    CHECK(built <= 4, "%lld plans were built for two kinds of two calls", built);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(&argc, &argv, "cache");
@@ -189,6 +228,7 @@ int main(int argc, char **argv)
         freed_types_are_not_mistaken();
     } else {
         freed_types_are_not_mistaken();
+        freed_operations_are_not_mistaken();
         second_call_builds_nothing();
         nonblocking_shares_the_plan();
     }

@@ -123,9 +123,9 @@ static bool read_reduction(const sk_args *a, sk_mpi_call *out)
     if (!d || !sk_reducible(a->op, d, &how))
         return false;
     out->permanent &= how.predefined;
-    out->told &= how.predefined;
     c->ordered = how.ordered;
-    c->builtin = how.predefined;
+    c->builtin = how.predefined || (d->named && !how.ordered);
+    out->own_op = !how.predefined;
     c->rounds = sk_args_may_round(a);
     out->kernel = how.kernel;
     c->recv.type = c->send.type;
@@ -369,6 +369,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
                           .direct = c->direct && !anywhere,
                           .leaders = sk_proc.leaders};
     out->kernel = NULL;
+    out->own_op = false;
     if (sk_coll_neighbor(a->coll)) {
         if (in_place)
             return false;

@@ -37,8 +37,10 @@ typedef struct sk_mpi_call {
     struct sk_staging *staging;  /* of the arguments */
     sk_own_lane own_lane;        /* of a persistent one that uses shared memory */
     sk_kernel_fn *kernel;        /* reductions; NULL: the host must reduce */
+    bool own_op;                 /* reductions: an operation of the user */
     bool permanent; /* all handles are predefined: none can be freed and used for another object */
-    bool told;      /* or they are types, of which we are told that they are freed */
+    bool
+        told; /* or they are types, of which we are told that they are freed, or operations of the user */
     bool own_differs; /* the rank's own block has two lengths: see sk_mpi_call_copy_own */
     int64_t distance; /* of the send from the receive buffer, if this block is sent in its place */
     int error;        /* found before the run; the call ends with it */

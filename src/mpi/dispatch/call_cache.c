@@ -102,6 +102,16 @@ static sk_array_bytes array_bytes(const sk_args *a, const sk_comm *c)
     return (sk_array_bytes){{ns * count, ns * displ, nr * count, nr * displ, ns * type, nr * type}};
 }
 
+/* The handles of the user's objects in the call mean what they meant. */
+static bool still_equal(const struct sk_call_entry *p)
+{
+    int commutes = 0;
+    if (p->freed != atomic_load(&sk_proc.types_freed))
+        return false;
+    return !p->own_op || (sk_host.Op_commutative(p->args.op, &commutes) == MPI_SUCCESS &&
+                          !commutes == p->ordered);
+}
+
 sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
 {
     struct sk_call_cache *r = c->cache;
@@ -116,7 +126,7 @@ sk_descriptor *sk_call_cache_find(const sk_args *a, const sk_comm *c)
     if (sk_coll_neighbor(a->coll) && p->version != c->topo->neighborhood.version)
         return NULL;
     if (SK_UNLIKELY(p->derived)) /* which the shortest way does not look at */
-        return p->freed == atomic_load(&sk_proc.types_freed) ? &p->descriptor : NULL;
+        return still_equal(p) ? &p->descriptor : NULL;
     const sk_descriptor *x = &p->descriptor;
     if (a->form != SK_PERSISTENT &&
         (x->one_epoch || x->nothing ||
@@ -224,6 +234,8 @@ sk_descriptor *sk_call_cache_add(const sk_args *a, sk_comm *c, const sk_mpi_call
     sk_plan_hold(plan);
     p->version = sk_coll_neighbor(a->coll) ? c->topo->neighborhood.version : 0;
     p->derived = !call->permanent;
+    p->own_op = call->own_op;
+    p->ordered = call->call.ordered;
     p->freed = atomic_load(&sk_proc.types_freed);
     p->args = *a;
     p->distance = (uintptr_t)call->distance;

@@ -1,8 +1,8 @@
 /* call_cache.h: the descriptors of recent calls, so that a call just like an earlier one, with equal
  * arguments except for the buffers, takes the short way.
  *
- * Equal handles must mean equal objects. So calls with operations of the user are not cached, and those with derived types
- * until any such type is freed. A blocking call is cached once discovery has run on its communicator. A cached call needs
+ * Equal handles must mean equal objects. So calls with derived types are cached until any such type is freed. Of an operation
+ * of the user a plan only needs to know whether it commutes, which is asked each time. A blocking call is cached once discovery has run on its communicator. A cached call needs
  * nothing before it runs, except for the set-ups of neighbourhood collectives. */
 #ifndef SK_CALL_CACHE_H
 #define SK_CALL_CACHE_H
@@ -22,9 +22,10 @@ enum {
 
 struct sk_call_entry {
     sk_descriptor descriptor;
-    int64_t version; /* of the neighbourhood */
-    bool derived;    /* it has types of the user, */
-    uint64_t freed;  /* and so many had been freed when it was planned: sk_proc.types_freed */
+    int64_t version;      /* of the neighbourhood */
+    bool own_op, ordered; /* an operation of the user, which does not commute */
+    bool derived;         /* it has types or an operation of the user, */
+    uint64_t freed; /* and so many types had been freed when it was planned: sk_proc.types_freed */
     sk_args args;
     uintptr_t distance;
     unsigned buffers; /* sk_call_buffers */
