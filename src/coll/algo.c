@@ -5,8 +5,8 @@ sk_status sk_algo_build(const sk_algo *a, const sk_call *c, sk_sched **out)
 {
     if (c->rename && a->prefers == SK_PREFERS_ANY)
         return SK_BADARG;
-    sk_sched_room room;
-    sk_sched *s = sk_sched_new_in(c->types, c->ntypes, &room);
+    sk_sched_buffer buffer;
+    sk_sched *s = sk_sched_new_in(c->types, c->ntypes, &buffer);
     if (!s)
         return SK_NOMEM;
     a->build(s, c);

@@ -276,7 +276,7 @@ static void keep(sk_sched *s, sk_step *sorted, uint32_t n, sk_epoch_info *epochs
     sk_sched_drop(s, s->steps);
     sk_sched_drop(s, s->round_of);
     sk_sched_drop(s, s->epochs);
-    s->room = NULL;
+    s->buffer = NULL;
     s->round_of = NULL;
     s->v.steps = s->steps = sorted;
     s->v.nsteps = n;

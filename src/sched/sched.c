@@ -18,16 +18,16 @@ sk_sched *sk_sched_new(const sk_type *types, uint32_t ntypes)
     return s;
 }
 
-sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_room *room)
+sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_buffer *buffer)
 {
     sk_sched *s = sk_sched_new(types, ntypes);
     if (!s)
         return NULL;
-    s->room = room;
-    s->steps = room->steps;
-    s->round_of = room->round_of;
-    s->epochs = room->epochs;
-    s->cap = s->epoch_cap = SK_SCHED_ROOM;
+    s->buffer = buffer;
+    s->steps = buffer->steps;
+    s->round_of = buffer->round_of;
+    s->epochs = buffer->epochs;
+    s->cap = s->epoch_cap = SK_SCHED_BUFFER;
     return s;
 }
 
@@ -57,9 +57,9 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
         sk_sched_fail(s, SK_TOOBIG);
         return false;
     }
-    bool in_room = sk_sched_in_room(s, *array);
-    void *p = realloc(in_room ? NULL : *array, (size_t)sk_sched_grown(n, cap) * size);
-    if (p && in_room)
+    bool in_buffer = sk_sched_in_buffer(s, *array);
+    void *p = realloc(in_buffer ? NULL : *array, (size_t)sk_sched_grown(n, cap) * size);
+    if (p && in_buffer)
         memcpy(p, *array, n * size);
     if (!p) {
         sk_sched_fail(s, SK_NOMEM);

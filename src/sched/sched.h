@@ -164,13 +164,13 @@ typedef struct sk_epoch_info {
 
 /* Where a short schedule is built, so that little is allocated: a plan is made in a call. It must stay until the schedule
  * is frozen or freed. */
-enum { SK_SCHED_ROOM = 16 };
-typedef struct sk_sched_room {
-    sk_step steps[SK_SCHED_ROOM];
-    uint32_t round_of[SK_SCHED_ROOM];
-    sk_epoch_info epochs[SK_SCHED_ROOM];
-} sk_sched_room;
-sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_room *room);
+enum { SK_SCHED_BUFFER = 16 };
+typedef struct sk_sched_buffer {
+    sk_step steps[SK_SCHED_BUFFER];
+    uint32_t round_of[SK_SCHED_BUFFER];
+    sk_epoch_info epochs[SK_SCHED_BUFFER];
+} sk_sched_buffer;
+sk_sched *sk_sched_new_in(const sk_type *types, uint32_t ntypes, sk_sched_buffer *buffer);
 
 /* After freeze. */
 typedef struct sk_round {

@@ -18,8 +18,8 @@ struct sk_sched {
     uint32_t cap, packet_cap, epoch_cap;
     uint32_t round; /* while building: current round */
     bool round_used;
-    sk_sched_room *
-        room; /* while building: steps, round_of and epochs are in it as long as they fit; NULL: none */
+    sk_sched_buffer *
+        buffer; /* while building: steps, round_of and epochs are in it as long as they fit; NULL: none */
     sk_status status; /* first failed append */
     sk_type types[];
 };
@@ -27,15 +27,15 @@ struct sk_sched {
 /* Append a step to the current round. */
 void sk_sched_append(sk_sched *s, const sk_step *st);
 
-static inline bool sk_sched_in_room(const sk_sched *s, const void *array)
+static inline bool sk_sched_in_buffer(const sk_sched *s, const void *array)
 {
-    const sk_sched_room *r = s->room;
+    const sk_sched_buffer *r = s->buffer;
     return r && (array == r->steps || array == r->round_of || array == r->epochs);
 }
 
 static inline void sk_sched_drop(const sk_sched *s, void *array)
 {
-    if (!sk_sched_in_room(s, array))
+    if (!sk_sched_in_buffer(s, array))
         free(array);
 }
 
@@ -45,7 +45,7 @@ bool sk_sched_grow(sk_sched *s, void **array, size_t size, uint32_t n, uint32_t 
 
 static inline uint32_t sk_sched_grown(uint32_t n, uint32_t cap)
 {
-    return n < cap ? cap : cap ? 2 * cap : SK_SCHED_ROOM;
+    return n < cap ? cap : cap ? 2 * cap : SK_SCHED_BUFFER;
 }
 
 #endif

@@ -43,9 +43,9 @@ bool sk_alike_keep(sk_comm *c, const sk_args *a, const sk_mpi_call *call, sk_gua
 {
     int class = g->size_class;
     bool is_root = c->rank == a->root;
-    if (a->form == SK_PERSISTENT || g->sizes || g->rounds || a->wide || a->stypes || a->staging ||
-        sk_coll_neighbor(a->coll) || class < 0 || class >= CLASSES || !call->permanent ||
-        call->own_differs || call->call.in_place || !apart(a, is_root) ||
+    if (a->form == SK_PERSISTENT || g->sizes || g->rounds || g->fixed || a->wide || a->stypes ||
+        a->staging || sk_coll_neighbor(a->coll) || class < 0 || class >= CLASSES ||
+        !call->permanent || call->own_differs || call->call.in_place || !apart(a, is_root) ||
         sk_mend_needed(&call->call) || sk_proc.checking || sk_proc.shapes || sk_proc.reporting)
         return false;
     if (!c->alike && !(c->alike = calloc(1, sizeof *c->alike)))
