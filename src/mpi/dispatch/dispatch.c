@@ -491,8 +491,7 @@ static bool dispatch_call(sk_args *a, MPI_Request *request, int *rc)
     } else if (known && a->form != SK_PERSISTENT) {
         double since = now();
         sk_guarded *g = NULL;
-        if (SK_UNLIKELY(c->comparing))
-            c->entered = sk_watch_now();
+        c->entered = SK_UNLIKELY(c->comparing) ? sk_watch_now() : 0;
         if (c->alike && passes_unread(a, c, &g)) {
             sk_guard_verdict v = {.side = SK_GUARD_HOST};
             if (a->form != SK_BLOCKING)
