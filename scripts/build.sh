@@ -9,7 +9,7 @@ set -- --libdir=lib --prefix="${PREFIX:-/usr/local}" "$@"
 list=$(find src lab tools tests examples sim lib bin libexec doc packaging scripts -name '*.[ch]' -o -name '*.[fF]90' -o -name meson.build |
     LC_ALL=C sort; printf '%s\n' "$@"
     for tool in mpicc.openmpi mpicc.mpich mpicc_abi smpicc gfortran clang valgrind lowdown; do command -v $tool; done
-    for library in cmocka libfabric hwloc; do pkg-config --modversion $library 2>/dev/null; done)
+    for library in cmocka libfabric; do pkg-config --modversion $library 2>/dev/null; done)
 if [ ! -f "$dir/build.ninja" ] || [ "$list" != "$(cat "$dir/files.list" 2>/dev/null)" ]; then
     mkdir -p "$dir" || exit 1
     again=

@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh [run]: see to it that what building and testing need is installed; run: only what Skein and the
 # examples need. Quick when it is.
-packages="gcc libc6-dev make pkg-config meson ninja-build openmpi-bin libopenmpi-dev libhwloc-dev libfabric-dev"
+packages="gcc libc6-dev make pkg-config meson ninja-build openmpi-bin libopenmpi-dev libfabric-dev"
 [ "${1:-}" = run ] || packages="$packages gfortran mpich libmpich-dev libsimgrid-dev libfabric-bin hpcc
 libcmocka-dev clang libclang-rt-dev clang-format clang-tidy valgrind libc6-dbg mandoc lowdown python3
 iproute2 util-linux procps slurmctld slurmd slurm-client munge gnuplot-nox

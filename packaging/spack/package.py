@@ -30,7 +30,6 @@ class Skein(MesonPackage):
     depends_on("meson@1.0:", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
-    depends_on("hwloc@2:")
     depends_on("libfabric@1.17:", when="+match")
 
     requires("^[virtuals=mpi] openmpi@4.1:", "^[virtuals=mpi] mpich@4.0:", policy="one_of")

@@ -93,8 +93,14 @@ unsigned long long sk_libraries_loaded(void)
     return n;
 }
 
+/* dladdr looks for the name, too, among thousands of symbols. */
 const void *sk_library_of(const void *fn)
 {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc has _dl_find_object */
+    struct dl_find_object o;
+    return fn && _dl_find_object((void *)fn, &o) == 0 ? o.dlfo_map_start : NULL;
+#else
     Dl_info info;
     return fn && dladdr(fn, &info) ? info.dli_fbase : NULL;
+#endif
 }

@@ -1,99 +1,5 @@
-/* The guard with made-up times: which side serves, after how many calls, and what finding out costs. */
-#include "unit.h"
-
-#include <string.h>
-
-#include "select/guard.h"
-
-/* Two ranks with times of their own. */
-enum { RANKS = 2, FIRST = 20, BOTH = 1 << SK_GUARD_SKEIN | 1 << SK_GUARD_HOST };
-typedef struct world {
-    sk_guard rank[RANKS];
-    int64_t skein[RANKS], host[RANKS], other[RANKS]; /* ns of a call */
-    int64_t calls, hosts, others;                    /* so far; served by the host, by the other */
-    int64_t total;                                   /* ns of the slowest rank */
-    int64_t mine[RANKS][SK_GUARD_VALUES];            /* what each brings to a comparison */
-    int64_t meeting;                                 /* ns until the ranks agree */
-    int64_t clock;                                   /* ns to read the clock */
-    int64_t
-        waits[SK_GUARD_SIDES]; /* ns that a rank waits for the others after the calls of a side */
-    int came;
-    int decided;        /* comparisons that ended */
-    sk_guard_side side; /* of the last call */
-} world;
-
-static world make_sides(unsigned sides, int64_t skein, int64_t host, int64_t other)
-{
-    world w = {.skein = {skein, skein}, .host = {host, host}, .other = {other, other}};
-    for (int i = 0; i < RANKS; i++) {
-        w.rank[i] = sk_guard_new(FIRST);
-        sk_guard_compare(&w.rank[i], sides);
-    }
-    return w;
-}
-
-static world make(int64_t skein, int64_t host)
-{
-    return make_sides(BOTH, skein, host, 1);
-}
-
-static bool only_meets(const int64_t values[SK_GUARD_VALUES])
-{
-    bool any = false;
-    for (int i = 0; i < SK_GUARD_VALUES; i++)
-        any = any || values[i];
-    return !any;
-}
-
-/* Ranks come one after the other. What the second one brings is what the first one would, with its own
- * times; so the first one is asked again once both are known. */
-static int64_t note(void *of, int64_t values[SK_GUARD_VALUES])
-{
-    world *w = of;
-    if (only_meets(values))
-        return w->waits[w->side];
-    memcpy(w->mine[w->came % RANKS], values, sizeof w->mine[0]);
-    w->came++;
-    return 0;
-}
-
-static int64_t largest(void *of, int64_t values[SK_GUARD_VALUES])
-{
-    world *w = of;
-    w->total += w->meeting / RANKS;
-    if (only_meets(values))
-        return w->waits[w->side];
-    for (int i = 0; i < RANKS; i++)
-        for (int k = 0; k < SK_GUARD_SIDES; k++)
-            if (w->mine[i][k] > values[k])
-                values[k] = w->mine[i][k];
-    values[SK_GUARD_MEETING] = w->meeting;
-    values[SK_GUARD_CLOCK] = w->clock;
-    return 0;
-}
-
-/* What the ranks said, each for itself, counts. `late` is added to Skein's time at rank 1. */
-static void serve(world *w, const sk_guard_verdict v[RANKS], int64_t late)
-{
-    int64_t slowest = 0;
-    for (int i = 0; i < RANKS; i++) {
-        int64_t took = v[i].side == SK_GUARD_HOST    ? w->host[i]
-                       : v[i].side == SK_GUARD_OTHER ? w->other[i]
-                                                     : w->skein[i] + (i == 1 ? late : 0);
-        if (v[i].timed)
-            sk_guard_took(&w->rank[i], took);
-        slowest = took > slowest ? took : slowest;
-    }
-    assert_int_equal(v[0].side, v[1].side);
-    assert_int_equal(v[0].timed, v[1].timed);
-    assert_int_equal(v[0].decided, v[1].decided);
-    w->decided += v[0].decided;
-    w->side = v[0].side;
-    w->calls++;
-    w->hosts += v[0].side == SK_GUARD_HOST;
-    w->others += v[0].side == SK_GUARD_OTHER;
-    w->total += slowest;
-}
+/* The guard of blocking calls with made-up times: which side serves, after how many calls, and what finding out costs. */
+#include "guard_world.h"
 
 /* One call on all ranks. */
 static void call(world *w, int64_t late)
@@ -107,56 +13,6 @@ static void call(world *w, int64_t late)
     for (int i = 0; i < RANKS; i++)
         v[i] = sk_guard_ask(&w->rank[i], largest, w);
     serve(w, v, late);
-}
-
-/* Calls that must not wait. */
-static void make_calls_apart(world *w, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        sk_guard_verdict v[RANKS];
-        for (int i = 0; i < RANKS; i++)
-            v[i] = sk_guard_ask(&w->rank[i], NULL, NULL);
-        serve(w, v, 0);
-    }
-}
-
-/* Starts of a persistent call, which must not wait. Where they are due the ranks agree beside one that the best side
- * serves. */
-static void make_starts(world *w, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        sk_guard_verdict v[RANKS];
-        int64_t all[SK_GUARD_VALUES] = {0}, values[SK_GUARD_VALUES];
-        bool due = sk_guard_must_agree(&w->rank[0]);
-        assert_int_equal(sk_guard_must_agree(&w->rank[1]), due);
-        for (int i = 0; due && i < RANKS; i++) {
-            sk_guard_say(&w->rank[i], values);
-            for (int j = 0; j < SK_GUARD_VALUES; j++)
-                all[j] = values[j] > all[j] ? values[j] : all[j];
-        }
-        all[SK_GUARD_MEETING] = w->meeting;
-        for (int i = 0; i < RANKS; i++)
-            v[i] = due ? (sk_guard_verdict){.side = w->rank[i].best}
-                       : sk_guard_ask(&w->rank[i], NULL, NULL);
-        serve(w, v, 0);
-        for (int i = 0; due && i < RANKS; i++)
-            w->decided += sk_guard_go_on(&w->rank[i], all) && i == 0;
-    }
-}
-
-/* The ranks agree; true: it is decided. */
-static bool agree(world *w)
-{
-    bool decided[RANKS];
-    w->came = 0;
-    for (int i = 0; i < RANKS; i++) {
-        sk_guard copy = w->rank[i];
-        sk_guard_agree(&copy, note, w);
-    }
-    for (int i = 0; i < RANKS; i++)
-        decided[i] = sk_guard_agree(&w->rank[i], largest, w);
-    assert_int_equal(decided[0], decided[1]);
-    return decided[0];
 }
 
 static void make_calls(world *w, int64_t n)
@@ -403,62 +259,6 @@ static void a_comparison_tells_its_times(void **state)
     assert_int_equal(w.decided, 1);
 }
 
-/* The first look, two rounds of 4, and a start in which the ranks agree after each. */
-static void a_faster_host_serves_starts(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    w.skein[1] = 1200000;
-    w.meeting = 50000;
-    make_starts(&w, FIRST + 6 + 1 + 4 * 5 + 1);
-    assert_int_equal(w.hosts, 3 + 2 * 5);
-    assert_int_equal(w.decided, 0);
-    make_starts(&w, 1);
-    assert_int_equal(w.decided, 1);
-    assert_int_equal(sk_guard_last_times(&w.rank[0]).skein, 1200000);
-    assert_int_equal(w.rank[0].doubt, 0); /* starts do not meet */
-    make_starts(&w, 100);
-    assert_int_equal(w.hosts, 3 + 2 * 5 + 100);
-}
-
-static void a_slower_host_costs_starts_a_two_hundredth(void **state)
-{
-    (void)state;
-    world w = make(100000, 400000);
-    w.meeting = 100000;
-    make_starts(&w, 1000000);
-    assert_true((double)w.total / (100000.0 * 1000000) - 1 < 1.0 / 190);
-    assert_true(w.hosts > 3);
-}
-
-static void a_comparison_that_is_put_off_begins_later(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    make_starts(&w, FIRST);
-    for (int i = 0; i < RANKS; i++) {
-        assert_true(sk_guard_begins(&w.rank[i]));
-        sk_guard_put_off(&w.rank[i], 50);
-    }
-    make_starts(&w, 50 + 3);
-    assert_int_equal(w.hosts, 0);
-    make_starts(&w, 100);
-    assert_true(w.hosts > 50);
-}
-
-static void a_host_that_is_left_serves_no_more(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    make_starts(&w, 200);
-    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
-    for (int i = 0; i < RANKS; i++)
-        sk_guard_leave_host(&w.rank[i]);
-    int64_t hosts = w.hosts;
-    make_starts(&w, 100000);
-    assert_int_equal(w.hosts, hosts);
-}
-
 static void the_fastest_of_three_serves(void **state)
 {
     enum { ALL = BOTH | 1 << SK_GUARD_OTHER, US = 1000000 };
@@ -529,98 +329,6 @@ static void a_host_that_begins_is_compared_too(void **state)
     }
 }
 
-/* The best side serves until the ranks agree, however many calls there are. */
-static void calls_that_must_not_wait_are_held(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    w.skein[1] = 1100000; /* all ranks decide by that */
-    assert_false(agree(&w));
-    make_calls_apart(&w, FIRST + 6 + 1000);
-    assert_int_equal(w.hosts, 3);
-    assert_false(agree(&w));
-    make_calls_apart(&w, 2 * 5 + 1000);
-    assert_int_equal(w.hosts, 3 + 5);
-    assert_false(agree(&w));
-    make_calls_apart(&w, 2 * 5 + 1000);
-    assert_int_equal(w.hosts, 3 + 2 * 5);
-    assert_true(agree(&w));
-    assert_int_equal(sk_guard_last_times(&w.rank[0]).skein, 1100000);
-    make_calls_apart(&w, 100);
-    assert_int_equal(w.hosts, 3 + 2 * 5 + 100);
-    w.host[0] = w.host[1] = 2000000; /* the host is held too, until all know better */
-    make_calls_apart(&w, 3000);
-    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
-    assert_false(agree(&w));
-    make_calls_apart(&w, 1000);
-    assert_true(agree(&w));
-    int64_t hosts = w.hosts;
-    make_calls_apart(&w, 100);
-    assert_int_equal(w.hosts, hosts);
-}
-
-/* Ranks come to the call in which they agree when their own work is done. That is no time of the calls before. */
-static void what_is_held_is_not_charged_for_work_since(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    w.waits[SK_GUARD_SKEIN] = w.waits[SK_GUARD_HOST] = 50000000;
-    w.meeting = 10000;
-    make_calls_apart(&w, FIRST + 6 + 1);
-    for (int i = 0; i < 2; i++) {
-        assert_false(agree(&w));
-        make_calls_apart(&w, 2 * 5 + 1);
-    }
-    assert_true(agree(&w));
-    assert_int_equal(w.rank[0].best, SK_GUARD_HOST);
-    assert_int_equal(w.rank[0].doubt, 0); /* nobody has met while the calls were timed */
-}
-
-/* Of two ranks one finds its calls in the cache and does not ask: they say the same after as many calls, and only then. */
-static void the_state_counts_calls_that_are_held(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    make_calls_apart(&w, FIRST + 6 + 1);
-    sk_guard *one = &w.rank[0], *other = &w.rank[1];
-    assert_true(one->held && other->held);
-    assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
-    for (int i = 0; i < 5; i++) {
-        sk_guard_ask(one, NULL, NULL);
-        assert_true(sk_guard_state(one, 1) != sk_guard_state(other, 1));
-        assert_true(sk_guard_quiet(other));
-        assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
-    }
-    while (one->best != SK_GUARD_HOST || !one->held) {
-        agree(&w);
-        make_calls_apart(&w, 2000);
-    }
-    sk_guard_ask(one, NULL, NULL); /* the host serves, and nothing else changes */
-    assert_true(sk_guard_state(one, 1) != sk_guard_state(other, 1));
-    sk_guard_ask(other, NULL, NULL);
-    assert_true(sk_guard_state(one, 1) == sk_guard_state(other, 1));
-}
-
-static void a_comparison_that_is_given_up_begins_anew(void **state)
-{
-    (void)state;
-    world w = make(1000000, 500000);
-    for (int times = 0; times < 2; times++) {
-        make_calls_apart(&w, times ? 4 : FIRST + 4);
-        for (int i = 0; i < RANKS; i++)
-            sk_guard_abandon(&w.rank[i]);
-    }
-    assert_int_equal(w.hosts, 2);
-    assert_true(sk_guard_begins(&w.rank[0]));
-    make_calls_apart(&w, 6 + 1);
-    assert_false(agree(&w));
-    make_calls_apart(&w, 2 * 5 + 1);
-    assert_false(agree(&w));
-    make_calls_apart(&w, 2 * 5 + 1);
-    assert_true(agree(&w));
-    assert_int_equal(w.rank[1].best, SK_GUARD_HOST);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -641,20 +349,12 @@ int main(void)
         cmocka_unit_test(one_long_call_does_not_drop_skein),
         cmocka_unit_test(it_returns_when_the_host_becomes_slow),
         cmocka_unit_test(a_comparison_tells_its_times),
-        cmocka_unit_test(a_faster_host_serves_starts),
-        cmocka_unit_test(a_slower_host_costs_starts_a_two_hundredth),
-        cmocka_unit_test(a_comparison_that_is_put_off_begins_later),
-        cmocka_unit_test(a_host_that_is_left_serves_no_more),
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_looked_at_when_it_is_warm),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
         cmocka_unit_test(a_host_that_begins_is_compared_too),
         cmocka_unit_test(waiting_after_the_calls_counts),
-        cmocka_unit_test(calls_that_must_not_wait_are_held),
-        cmocka_unit_test(what_is_held_is_not_charged_for_work_since),
-        cmocka_unit_test(the_state_counts_calls_that_are_held),
-        cmocka_unit_test(a_comparison_that_is_given_up_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

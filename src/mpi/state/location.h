@@ -2,11 +2,10 @@
 #ifndef SK_LOCATION_H
 #define SK_LOCATION_H
 
+#include "topo/binding.h"
 #include "topo/machine.h"
 
-sk_location sk_location_here(int *cores); /* `cores`: of this node */
-
-/* The cpus this process may run on, and a number that tells sets apart. 0: not known. */
-int sk_location_cpus(uint64_t *which);
+/* `cores`: of this node. */
+sk_location sk_location_here(const sk_binding *binding, int *cores);
 
 #endif

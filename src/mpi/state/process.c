@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-sk_process sk_proc = {.location_lock = PTHREAD_MUTEX_INITIALIZER,
-                      .waits_lock = PTHREAD_MUTEX_INITIALIZER,
+sk_process sk_proc = {.waits_lock = PTHREAD_MUTEX_INITIALIZER,
                       .handler_lock = PTHREAD_MUTEX_INITIALIZER,
                       .lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -94,9 +94,6 @@ typedef struct sk_process {
     _Atomic(struct sk_op *) op_pool; /* those that nobody uses */
 
     pthread_mutex_t waits_lock;
-    pthread_mutex_t location_lock; /* protects the next two */
-    sk_location location;          /* of this process while it was bound to `location_cpus` */
-    uint64_t location_cpus;        /* 0: not looked up yet */
 
     pthread_mutex_t handler_lock; /* protects the next two */
     int handler_users;            /* between return and restore: see host_errors.h */

@@ -127,9 +127,12 @@ static bool introduce(sk_introduction *in)
     sk_rank_note *mine = &in->notes[w->rank];
     int cores = 0;
     w->probe = (uint64_t)(uintptr_t)w ^ (uint64_t)getpid() << 32;
-    mine->location = sk_location_here(&cores);
+    sk_binding binding =
+        SK_HAVE_BINDING ? sk_binding_read(SK_CPU_FOLDER) : (sk_binding){.core = -1};
+    mine->location = sk_location_here(&binding, &cores);
     mine->cores = cores;
-    mine->cpus = sk_location_cpus(&mine->cpu_set);
+    mine->cpus = binding.cpus;
+    mine->cpu_set = binding.which;
     mine->probe_at = sk_cma_export(&w->probe);
     mine->probe = w->probe;
     mine->settings = settings_number();
