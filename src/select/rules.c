@@ -188,6 +188,13 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
     return SK_RULE_HOLDS;
 }
 
+/* The bound `from`; 0: none. */
+static int64_t bound_from(const sk_rule *r, const sk_settings *s, const sk_call *c)
+{
+    int64_t from = r->from ? sk_settings_int(s, r->from) : 0;
+    return r->formula && from == 0 ? r->formula(c->nranks, c->machine) : from;
+}
+
 bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call *c)
 {
     enum { FACTOR = 4 };
@@ -199,8 +206,14 @@ bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call 
         sk_ways w = r->ways(c);
         return w.single < 2 * w.slots;
     }
-    int64_t have = measure(r, c), from = r->from ? sk_settings_int(s, r->from) : 0;
-    if (r->formula && from == 0)
-        from = r->formula(c->nranks, c->machine);
-    return times(have, FACTOR) >= from && (!r->below || have / FACTOR < bound_below(r, s, c));
+    int64_t have = measure(r, c);
+    return times(have, FACTOR) >= bound_from(r, s, c) &&
+           (!r->below || have / FACTOR < bound_below(r, s, c));
+}
+
+bool sk_rule_holds_by_far(const sk_rule *r, const sk_settings *s, const sk_call *c)
+{
+    enum { FACTOR = 64 };
+    int64_t from = bound_from(r, s, c);
+    return !r->ways && from > 0 && measure(r, c) / FACTOR >= from;
 }

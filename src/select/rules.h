@@ -21,4 +21,7 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
  * single copy within a factor of two? */
 bool sk_rule_nearly_holds(const sk_rule *r, const sk_settings *s, const sk_call *c);
 
+/* The rule holds from some size on, and the call is much longer: nothing for shorter ones is near. */
+bool sk_rule_holds_by_far(const sk_rule *r, const sk_settings *s, const sk_call *c);
+
 #endif

@@ -461,6 +461,8 @@ const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
 {
     sk_choice first;
     sk_call call = *c;
+    choice_reason r = {.wanted = false};
+    char why[1];
     const sk_algo *nearly = NULL;
     bool before = true;
     if (!call.chooser)
@@ -468,15 +470,15 @@ const sk_algo *sk_select_other(const sk_select *s, const sk_call *c)
     choose_first(s, &call, false, &first);
     if (!first.algo || s->forced[c->coll])
         return NULL;
+    const sk_rule *rule = find_rule(s, first.algo, &call, &r, why, sizeof why);
+    bool far = rule && sk_rule_holds_by_far(rule, s->settings, &call);
     for (const sk_algo *const *a = s->of[c->coll].algo; *a; a++) {
-        choice_reason r = {.wanted = false};
-        char why[1];
         before = before && *a != first.algo;
         if (*a == first.algo || refusal(s, *a, &call) || on_one_node(*a) != on_one_node(first.algo))
             continue;
         if (before && sk_rule_nearly_holds(&(*a)->rule[0], s->settings, &call))
             nearly = *a;
-        if (!before && !nearly && find_rule(s, *a, &call, &r, why, sizeof why))
+        if (!before && !far && !nearly && find_rule(s, *a, &call, &r, why, sizeof why))
             return *a;
     }
     return nearly;

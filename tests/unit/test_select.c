@@ -447,6 +447,8 @@ static void the_other_algorithm_is_one_that_nearly_holds(void **state)
     s = with("");
     is_other(s, call(SK_ALLREDUCE, 8, 8), "doubling", "none");
     is_other(s, call(SK_ALLREDUCE, 8, 16 << 10), "rabenseifner", "doubling");
+    is_other(s, call(SK_ALLTOALL, 16, 512), "scattered", "bruck");
+    is_other(s, call(SK_ALLTOALL, 16, 60 << 10), "scattered", "none"); /* far beyond short blocks */
     sk_select_free(s);
 }
 
