@@ -187,6 +187,11 @@ static void what_is_measured_replaces_the_default(void **state)
     near_to(m.stage, 7e-6);
     near_to(m.alpha[SK_NODE], usual.alpha[SK_NODE]);
     assert_string_equal(sk_model_text(&m, text, sizeof text), "net:30us,1GB message:5us stage:7us");
+    sk_model_measured(&m, &(sk_network){.port = 4000}, &c);
+    near_to(m.port, 4e-9);
+    assert_string_equal(sk_model_text(&m, text, sizeof text),
+                        "net:30us,1GB message:5us stage:7us port:0.25GB");
+    near_to(model(text).port, 4e-9);
     sk_model again = model(text);
     near_to(again.alpha[SK_NET], 30e-6);
     near_to(again.message, 5e-6);
@@ -208,6 +213,22 @@ static void a_long_message_waits_as_long_as_measured(void **state)
     sk_model_measured(&m, &(sk_network){.handshake = 7000000}, &unknown);
     near_to(there_and_back - sk_price(&m, on, &load, false, 16 << 10), 2 * 20e-6 - 7e-6);
     near_to(sk_price(&m, on, &load, false, 4 << 10), short_one);
+    sk_machine_free(on);
+}
+
+/* 4 ranks of each of two nodes send 16 KB to the other node. */
+static void ranks_share_a_port_with_the_rate_of_all(void **state)
+{
+    (void)state;
+    sk_machine *on = machine("node:2 core:4", 8);
+    sk_load load = {.stages = 1, .net_stages = 1, .most_messages = 2};
+    load.messages[SK_NET] = load.allgather_blocks[SK_NET] = 2;
+    load.all.messages = load.all.allgather_blocks = 8;
+    sk_model alone = model("net:30us,1GB message:5us"),
+             all = model("net:30us,1GB message:5us port:0.5GB");
+    near_to(sk_price(&all, on, &load, false, 16 << 10) -
+                sk_price(&alone, on, &load, false, 16 << 10),
+            1e-9 * 4 * ((16 << 10) + 128));
     sk_machine_free(on);
 }
 
@@ -312,6 +333,7 @@ int main(void)
         cmocka_unit_test(a_wrong_text_is_explained),
         cmocka_unit_test(what_is_measured_replaces_the_default),
         cmocka_unit_test(a_long_message_waits_as_long_as_measured),
+        cmocka_unit_test(ranks_share_a_port_with_the_rate_of_all),
         cmocka_unit_test(ranks_of_a_node_share_its_port),
         cmocka_unit_test(a_core_works_while_messages_are_under_way),
         cmocka_unit_test(work_in_stages_with_messages_is_hidden),

@@ -9,14 +9,15 @@ enum {
     BURSTS = 4,
     SHOTS = 4, /* short messages in each direction */
     CARS = 4,  /* long messages, one after the other, */
-    CAR_BYTES = 16 << 10
+    CAR_BYTES = 16 << 10,
+    CARRIERS = 8 /* ranks of a node that send long messages at once, at most */
 };
 
 typedef struct sk_net_probe {
     MPI_Comm wire;
     int peer;
     bool failed;
-    char bytes[CAR_BYTES];
+    char bytes[CAR_BYTES], in[CAR_BYTES];
 } sk_net_probe;
 
 static void send(sk_net_probe *p, int bytes, int to)
@@ -124,12 +125,38 @@ static void measure_message(sk_net_probe *p, sk_network *n)
     keep_least(&n->message, (sk_clock() - begin) / (2 * SHOTS * (BURSTS - 1)));
 }
 
-/* The mean of all ranks: some of them find the others busy, some wait for them. */
-static void agree_on_message(sk_net_probe *p, sk_network *n)
+/* `carriers` ranks of each node exchange a long message with another node at once: what a byte takes that passes the
+ * port of a node, in one direction. Over TCP it is the work of cores, which ranks may share. */
+static void measure_port(sk_net_probe *p, int carriers, sk_network *n)
 {
-    int64_t sum[2] = {n->message, n->message > 0};
-    p->failed |= sk_host.Allreduce(MPI_IN_PLACE, sum, 2, MPI_INT64_T, MPI_SUM, p->wire);
+    double begin = 0;
+    for (int i = 0; i < BURSTS; i++) {
+        MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        MPI_Status status[2];
+        p->failed |= sk_host.Irecv(p->in, CAR_BYTES, MPI_BYTE, p->peer, 0, p->wire, &r[0]) ||
+                     sk_host.Isend(p->bytes, CAR_BYTES, MPI_BYTE, p->peer, 0, p->wire, &r[1]);
+        p->failed |= sk_host.Waitall(2, r, status) != MPI_SUCCESS;
+        begin = i ? begin : sk_clock();
+    }
+    double bytes = (double)CAR_BYTES * carriers * (BURSTS - 1);
+    keep_least(&n->port, (sk_clock() - begin) / bytes);
+}
+
+/* The means of all ranks: some of them find the others busy, some wait for them. */
+static void agree_on_busy(sk_net_probe *p, sk_network *n)
+{
+    int64_t sum[4] = {n->message, n->message > 0, n->port, n->port > 0};
+    p->failed |= sk_host.Allreduce(MPI_IN_PLACE, sum, 4, MPI_INT64_T, MPI_SUM, p->wire);
     n->message = sum[1] > 0 ? sum[0] / sum[1] : 0;
+    n->port = sum[3] > 0 ? sum[2] / sum[3] : 0;
+}
+
+static int carriers_of(const sk_machine *m, int node, int other)
+{
+    int here = m->node_first[node + 1] - m->node_first[node],
+        there = m->node_first[other + 1] - m->node_first[other],
+        least = here < there ? here : there;
+    return least < CARRIERS ? least : CARRIERS;
 }
 
 sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
@@ -156,7 +183,9 @@ sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
     sk_host.Barrier(wire);
     if (pair)
         measure_message(&p, &out);
-    agree_on_message(&p, &out);
+    if (pair && me < CARRIERS)
+        measure_port(&p, carriers_of(m, node, other), &out);
+    agree_on_busy(&p, &out);
     /* The model multiplies these by the ranks that share a core; here they did. */
     out.stage = (int64_t)((double)out.stage / sharing);
     out.message = (int64_t)((double)out.message / sharing);

@@ -7,8 +7,8 @@
  * - The core of the busiest rank: the software of its messages, flags and copies on the node, and what is packed
  *   into messages and out of them. R ranks on fewer cores share them: factor R / cores. Where the number of
  *   cores is not known, each rank is assumed to have one, which is how MPI programs are run.
- * - The port of a node, which sends and receives at the same time. It serves what the ranks of a node send
- *   together: the mean of all nodes, or what the busiest rank sends alone if that is more. A rank that carries for
+ * - The port of a node, which sends and receives at the same time. Over TCP its bytes are the work of the node's cores, so
+ *   its rate is measured while all ranks send. It serves what the ranks of a node send together: the mean of all nodes, or what the busiest rank sends alone if that is more. A rank that carries for
  *   all others has the port for itself.
  * - The memory of a node, which its cores share, unless what they copy stays in caches.
  *
@@ -237,7 +237,8 @@ static double port_time(const price_call *c)
 {
     double messages = (double)c->load->messages[SK_NET] / 2, blocks = (double)c->blocks[SK_NET] / 2;
     messages = larger(messages, (double)c->load->all.messages / c->nodes);
-    return c->m->beta[SK_NET] * (c->bytes * larger(blocks, c->sent / c->nodes) + GAP * messages);
+    double byte = c->m->port > 0 ? c->m->port : c->m->beta[SK_NET];
+    return byte * (c->bytes * larger(blocks, c->sent / c->nodes) + GAP * messages);
 }
 
 /* Seconds of a node's memory; none for what stays in caches. */
@@ -309,7 +310,7 @@ double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bo
 /* ---- models from text ---- */
 
 static const char example[] =
-    "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us\"";
+    "\"socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us port:12GB\"";
 
 /* An ordinary cluster: a 100 Gb/s network, copies through shared memory in the node. `stage` was
  * measured with many ranks on one core. */
@@ -319,14 +320,10 @@ static const sk_model usual = {
     .stage = 40e-6,
 };
 
-enum { STAGE = SK_NLEVELS, MESSAGE, OLD_STAGE }; /* "turn" is the old name of "stage" */
-static const char *const names[] = {[SK_SOCKET] = "socket",
-                                    [SK_NODE] = "node",
-                                    [SK_NET] = "net",
-                                    [STAGE] = "stage",
-                                    [MESSAGE] = "message",
-                                    [OLD_STAGE] = "turn",
-                                    NULL};
+enum { STAGE = SK_NLEVELS, MESSAGE, OLD_STAGE, PORT }; /* "turn" is the old name of "stage" */
+static const char *const names[] = {
+    [SK_SOCKET] = "socket", [SK_NODE] = "node",   [SK_NET] = "net", [STAGE] = "stage",
+    [MESSAGE] = "message",  [OLD_STAGE] = "turn", [PORT] = "port",  NULL};
 enum { MESSAGE_PART = 6 }; /* of the time from node to node is a core's, at each end */
 
 typedef struct quantity_unit {
@@ -366,11 +363,13 @@ static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char
     if (!u)
         return wrong("wanted is a time in s, ms, us or ns, or bytes per second in B, KB, MB or GB",
                      w, err, size);
-    if (u->rate && (k >= STAGE || number <= 0))
+    if (u->rate && (k == STAGE || k == MESSAGE || number <= 0))
         return wrong(k == STAGE     ? "stage is a time"
                      : k == MESSAGE ? "message is a time"
                                     : "nothing would ever arrive",
                      w, err, size);
+    if (k == PORT && !u->rate)
+        return wrong("port is bytes per second", w, err, size);
     unsigned bit = 1u << (2 * k + u->rate);
     if (*given & bit)
         return wrong("given twice", w, err, size);
@@ -379,6 +378,8 @@ static sk_status put(sk_model *m, int k, const sk_word *w, unsigned *given, char
         m->stage = number;
     else if (k == MESSAGE)
         m->message = number;
+    else if (k == PORT)
+        m->port = 1 / number;
     else if (u->rate)
         m->beta[k] = 1 / number;
     else
@@ -431,6 +432,7 @@ void sk_model_measured(sk_model *m, const sk_network *n, const sk_copy_prices *p
     measured(&m->message, n->message);
     measured(&m->stage, n->stage);
     measured(&m->handshake, n->handshake);
+    measured(&m->port, n->port);
     if (in > 0 && out > 0) { /* as far from the other socket as before */
         m->beta[SK_NODE] *= (in + out) / 2 / m->beta[SK_SOCKET];
         m->beta[SK_SOCKET] = (in + out) / 2;
@@ -451,7 +453,10 @@ sk_net_bytes sk_model_net_bytes(const sk_model *m, const sk_machine *on)
 
 const char *sk_model_text(const sk_model *m, char *text, size_t size)
 {
-    snprintf(text, size, "net:%.4gus,%.4gGB message:%.4gus stage:%.4gus", m->alpha[SK_NET] * 1e6,
-             1e-9 / m->beta[SK_NET], m->message * 1e6, m->stage * 1e6);
+    int n =
+        snprintf(text, size, "net:%.4gus,%.4gGB message:%.4gus stage:%.4gus",
+                 m->alpha[SK_NET] * 1e6, 1e-9 / m->beta[SK_NET], m->message * 1e6, m->stage * 1e6);
+    if (m->port > 0 && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, " port:%.4gGB", 1e-9 / m->port);
     return text;
 }

@@ -47,16 +47,17 @@ typedef struct sk_model {
     double message;           /* seconds of a core for a message between nodes, at each end */
     double stage;             /* seconds that one more stage costs each rank on a shared core */
     double handshake; /* seconds that a long message waits for its receiver; 0: there and back */
+    double port;      /* seconds per byte of a node's port, with the cores' part; 0: beta[SK_NET] */
 } sk_model;
 
-/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us" in which
+/* The default, or a text "socket:0.3us,10GB node:0.5us,8GB net:1.5us,12GB message:0.25us stage:40us port:12GB" in which
  * any part may be missing; a message takes a sixth of its time from node to node then. On failure `err` says
  * what is wrong and shows a right one. */
 sk_status sk_model_parse(const char *text, sk_model *out, char *err, size_t size);
 
 /* What was measured on the network, in picoseconds; 0: not known. */
 typedef struct sk_network {
-    int64_t latency, message, byte, stage, handshake;
+    int64_t latency, message, byte, stage, handshake, port;
 } sk_network;
 
 /* Known quantities replace those of the model. */
