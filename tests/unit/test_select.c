@@ -116,6 +116,7 @@ static void long_reductions_are_cut_into_parts(void **state)
     chooses("", SK_REDUCE, 16, 8, "binomial", NULL);
     chooses("", SK_REDUCE, 16, 65536, "binomial", "65536 bytes < 131072 (SKEIN_REDUCE_LONG)");
     chooses("", SK_REDUCE, 16, 1 << 20, "rabenseifner", NULL);
+    chooses("", SK_REDUCE, 7, 1 << 20, "binomial", "7 ranks < 8 (SKEIN_REDUCE_LONG_RANKS)");
 }
 
 static void data_movement_follows_size_and_ranks(void **state)
