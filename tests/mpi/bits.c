@@ -1,6 +1,7 @@
 /* bits.c: the same reduction of the same numbers gives the same bits, however often and whenever it is
  * called, in each form and on each kind of communicator. At the end rank 0 prints a fingerprint of all
- * results, for runs that are to give the same ones. */
+ * results, for runs that are to give the same ones. `bits own`: by an operation of the user's, which looks at its type as
+ * it may. */
 #include "testlib.h"
 
 #include <stdio.h>
@@ -10,10 +11,22 @@
 enum { MOST = 20000, REPEATS = 12, NKINDS = 6 };
 
 static double *in, *out;
+static MPI_Op sum;
 static uint64_t fingerprint = 14695981039346656037u;
 
 static const char *const kind_name[NKINDS] = {"allreduce", "iallreduce", "reduce",
                                               "ireduce",   "scan",       "reduce_scatter_block"};
+
+static void add(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    MPI_Datatype mine;
+    int size;
+    MPI_Type_dup(*type, &mine);
+    MPI_Type_size(mine, &size);
+    MPI_Type_free(&mine);
+    for (int i = 0; i < *n && size == sizeof(double); i++)
+        ((double *)b)[i] = ((double *)a)[i] + ((double *)b)[i];
+}
 
 /* Returns how many numbers of `out` are the result here. */
 static int reduce(int kind, int n, int root, MPI_Comm comm)
@@ -24,24 +37,24 @@ static int reduce(int kind, int n, int root, MPI_Comm comm)
     MPI_Comm_rank(comm, &me);
     switch (kind) {
     case 0:
-        MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Allreduce(in, out, n, MPI_DOUBLE, sum, comm);
         return n;
     case 1:
-        MPI_Iallreduce(in, out, n, MPI_DOUBLE, MPI_SUM, comm, &q);
+        MPI_Iallreduce(in, out, n, MPI_DOUBLE, sum, comm, &q);
         MPI_Wait(&q, MPI_STATUS_IGNORE);
         return n;
     case 2:
-        MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, root, comm);
+        MPI_Reduce(in, out, n, MPI_DOUBLE, sum, root, comm);
         return me == root ? n : 0;
     case 3:
-        MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, root, comm, &q);
+        MPI_Ireduce(in, out, n, MPI_DOUBLE, sum, root, comm, &q);
         MPI_Wait(&q, MPI_STATUS_IGNORE);
         return me == root ? n : 0;
     case 4:
-        MPI_Scan(in, out, n, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Scan(in, out, n, MPI_DOUBLE, sum, comm);
         return n;
     default:
-        MPI_Reduce_scatter_block(in, out, n / p, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Reduce_scatter_block(in, out, n / p, MPI_DOUBLE, sum, comm);
         return n / p;
     }
 }
@@ -49,11 +62,11 @@ static int reduce(int kind, int n, int root, MPI_Comm comm)
 /* Calls of other kinds, so that what Skein knows of the communicator grows meanwhile. */
 static void others(MPI_Comm comm, int i)
 {
-    int one = 1, sum = 0;
+    int one = 1, most = 0;
     MPI_Request q;
     MPI_Bcast(&one, 1, MPI_INT, 0, comm);
     if (i % 3 == 0)
-        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_MAX, comm);
+        MPI_Allreduce(&one, &most, 1, MPI_INT, MPI_MAX, comm);
     if (i % 4 == 0) {
         MPI_Ibarrier(comm, &q);
         MPI_Wait(&q, MPI_STATUS_IGNORE);
@@ -105,6 +118,10 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv, "bits");
     test_watch(60, "reductions");
     int me = test_rank(), p = test_size(), none = 0;
+    bool own = argc > 1 && strcmp(argv[1], "own") == 0;
+    sum = MPI_SUM;
+    if (own)
+        MPI_Op_create(add, 1, &sum);
     in = must_alloc(MOST * sizeof *in);
     out = must_alloc(MOST * sizeof *out);
     rng r = rng_seed(5, (uint64_t)me, 0);
@@ -131,6 +148,8 @@ int main(int argc, char **argv)
     MPI_Reduce(&fingerprint, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
     if (me == 0)
         printf("bits: fingerprint %016llx\n", (unsigned long long)all);
+    if (own)
+        MPI_Op_free(&sum);
     free(in);
     free(out);
     return test_end();

@@ -1,5 +1,6 @@
 #include "mpi/dispatch/deferred.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "mpi/dispatch/request.h"
@@ -34,11 +35,13 @@ static bool needed(const sk_deferred_free *l)
     return false;
 }
 
+/* An operation of the user may free what it has made, while this thread runs the collective that calls it and holds the
+ * lock. */
 static bool defer(sk_deferred_free what)
 {
     if (!atomic_load(&sk_proc.inflight) && !atomic_load(&sk_proc.persistent))
         return false;
-    pthread_mutex_lock(&sk_proc.lock);
+    bool held = pthread_mutex_lock(&sk_proc.lock) == EDEADLK;
     sk_deferred_free *l = needed(&what) ? malloc(sizeof *l) : NULL;
     if (l) {
         *l = what;
@@ -46,7 +49,8 @@ static bool defer(sk_deferred_free what)
         sk_proc.deferred = l;
         atomic_fetch_add(&sk_proc.ndeferred, 1);
     }
-    pthread_mutex_unlock(&sk_proc.lock);
+    if (!held)
+        pthread_mutex_unlock(&sk_proc.lock);
     return l != NULL;
 }
 

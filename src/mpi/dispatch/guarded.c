@@ -71,8 +71,13 @@ static bool host_would_start(const sk_args *a, const sk_call *call, const sk_alg
     return a->form == SK_NONBLOCKING && other->straight && several_nodes(call);
 }
 
-/* Who may serve such calls? 0: nobody is compared. Algorithms of one node combine in the same order, so they may
- * serve reductions that round. */
+/* Algorithms of one node combine from the left. The user's operations may still round otherwise if operands are swapped. */
+static bool same_bits(const sk_algo *other, const sk_mpi_call *call)
+{
+    return other->rule[0].when == SK_WHEN_ONE_NODE && !call->own_op;
+}
+
+/* Who may serve such calls? 0: nobody is compared. */
 static unsigned sides_of(sk_comm *c, const sk_args *a)
 {
     sk_mpi_call read;
@@ -89,7 +94,7 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     if (!rounds)
         sides |= 1U << SK_GUARD_HOST;
     if (other && !sk_coll_neighbor(a->coll) && !host_would_start(a, call, other) &&
-        (!rounds || other->rule[0].when == SK_WHEN_ONE_NODE))
+        (!rounds || same_bits(other, &read)))
         sides |= 1U << SK_GUARD_OTHER;
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
 }

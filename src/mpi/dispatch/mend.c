@@ -46,7 +46,7 @@ static int allgatherv(const sk_args *a, const sk_mpi_call *m, const sk_comm *c)
     return rc == MPI_SUCCESS && copied != MPI_SUCCESS ? sk_raise(c, copied) : rc;
 }
 
-/* As bytes, from a packed copy. */
+/* From a packed copy, in elements as long as they are: Open MPI may cut messages at both ends by those. */
 static int gather(const sk_args *a, const sk_mpi_call *m, sk_comm *c)
 {
     sk_span own = sk_send_block(&m->call, 0);
@@ -56,13 +56,19 @@ static int gather(const sk_args *a, const sk_mpi_call *m, sk_comm *c)
     sk_mpi_wire w = {.base.ops = &sk_mpi_wire_ops, .types = m->call.types, .handles = m->handles};
     sk_part from = {(char *)m->send + own.off, own.len, own.type};
     sk_status st = w.base.ops->copy(&w.base, from, (sk_part){copy, own.len, SK_TYPE_BYTE});
-    int rc;
+    MPI_Datatype element;
+    int rc =
+        sk_host.Type_contiguous((int)m->call.types[m->call.send.type].size, MPI_BYTE, &element);
+    if (rc != MPI_SUCCESS)
+        sk_host.Abort(a->comm, rc); /* out of memory */
+    sk_host.Type_commit(&element);
 #if SK_HAVE_LARGE
     if (a->wide)
-        rc = sk_host.Gather_c(copy, own.len, MPI_BYTE, NULL, 0, MPI_BYTE, a->root, a->comm);
+        rc = sk_host.Gather_c(copy, a->scount, element, NULL, 0, MPI_BYTE, a->root, a->comm);
     else
 #endif
-        rc = sk_host.Gather(copy, (int)own.len, MPI_BYTE, NULL, 0, MPI_BYTE, a->root, a->comm);
+        rc = sk_host.Gather(copy, (int)a->scount, element, NULL, 0, MPI_BYTE, a->root, a->comm);
+    sk_host.Type_free(&element);
     return rc == MPI_SUCCESS && st != SK_OK ? sk_raise(c, w.error) : rc;
 }
 

@@ -5,7 +5,7 @@
 
 sk_process sk_proc = {.waits_lock = PTHREAD_MUTEX_INITIALIZER,
                       .handler_lock = PTHREAD_MUTEX_INITIALIZER,
-                      .lock = PTHREAD_MUTEX_INITIALIZER};
+                      .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP}; /* see deferred.c */
 
 int sk_wait_request(MPI_Request *request, MPI_Status *status)
 {

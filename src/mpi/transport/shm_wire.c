@@ -120,14 +120,15 @@ static void fold_by_kernel(const sk_mpi_wire *w, uint32_t epoch, int lo, int hi,
     }
 }
 
+/* From the left, as kernels and single copy do, so that the bits are the same. Only operations that commute come here. */
 static sk_status fold_by_host(sk_mpi_wire *w, uint32_t epoch, int lo, int hi, sk_part slot,
                               sk_part to)
 {
     const sk_wire_ops *ops = w->base.ops;
     slot.len = to.len;
-    sk_part in = {in_slot(w, epoch, hi - 1, slot), to.len, to.type};
+    sk_part in = {in_slot(w, epoch, lo, slot), to.len, to.type};
     sk_status st = ops->copy(&w->base, in, to);
-    for (int i = hi - 2; i >= lo && st == SK_OK; i--) {
+    for (int i = lo + 1; i < hi && st == SK_OK; i++) {
         in.at = in_slot(w, epoch, i, slot);
         st = ops->reduce(&w->base, in, to);
     }
