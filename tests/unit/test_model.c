@@ -77,6 +77,8 @@ static void a_wrong_text_is_explained(void **state)
         {"net:1us,5parsec", "\"5parsec\": wanted is a time"},
         {"net:0GB", "nothing would ever arrive"},
         {"stage:3GB", "stage is a time"},
+        {"port:3us", "port is bytes per second"},
+        {"port:0GB", "nothing would ever arrive"},
         {"turn:3GB", "stage is a time"},
         {"message:3GB", "message is a time"},
         {"net:1us,2us", "\"2us\": given twice"},
