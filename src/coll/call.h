@@ -70,7 +70,7 @@ typedef struct sk_call {
     int64_t slot_bytes;        /* most bytes of a slot; 0: no shared memory */
     bool direct;               /* local ranks can read each other's memory: sk_export */
     bool
-        builtin; /* reductions: a type of the standard, which all ranks have, and an operation of the standard, or
+        builtin; /* reductions: elements laid out like a type of the standard on all ranks, and an operation of the standard, or
                    * one of the user that commutes */
     bool rounds; /* reductions: the result may depend on the order of operands */
     int leaders; /* of a node, for algorithms with leaders; 0: one */

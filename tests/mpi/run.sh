@@ -472,6 +472,7 @@ flavour_tests() { # flavour
         for n in 2 5; do run 60 $f $n -- unlike one-buffer; done
         run 60 $f 4 SKEIN_GUARD_AFTER=1 'SKEIN_MACHINE=node:* core:2' -- unlike one-buffer
         run 60 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_BCAST=binomial 'SKEIN_MACHINE=node:* core:2' -- unlike types
+        for n in 2 3; do run 60 $f $n SKEIN_FIND=0 -- unlike operation; done
         run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended some
         for n in 3 4; do
             run 60 $f $n SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- unlike mended$([ $f = openmpi ] && echo ' some')

@@ -3,6 +3,7 @@
  *   unlike in-place   arrays that are not significant end at the end of the memory
  *   unlike one-buffer  some ranks pass one buffer for both sides, with blocks that do not overlap
  *   unlike types      one rank has types of its own, so its calls are not cached
+ *   unlike operation  an operation of the user's on a type that the ranks have made differently
  *   unlike mended [some]  calls in which a host hangs, crashes or errs if it is made to serve them; some: it must serve some
  *   unlike blocked    a call on one communicator, while others wait for a collective on another
  *   unlike numbers N  more topologies than Skein has numbers, and a rank without neighbours */
@@ -126,6 +127,80 @@ static void types(void)
 }
 
 /* Rank 0 sends by a type of 16 ints, so Open MPI believes that it gets 16 times as much. */
+static void add(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)b)[i] += ((int *)a)[i];
+}
+
+/* MPI_INT, made in as many ways as there are. */
+static MPI_Datatype int_type(int way)
+{
+    int at = 0;
+    MPI_Datatype type = MPI_INT, twice;
+    switch (way % 6) {
+    case 0:
+        return MPI_INT;
+    case 1:
+        MPI_Type_dup(MPI_INT, &type);
+        break;
+    case 2:
+        MPI_Type_contiguous(1, MPI_INT, &type);
+        break;
+    case 3:
+        MPI_Type_vector(1, 1, 7, MPI_INT, &type);
+        break;
+    case 4:
+        MPI_Type_create_resized(MPI_INT, 0, sizeof(int), &type);
+        break;
+    default:
+        MPI_Type_create_indexed_block(1, 1, &at, MPI_INT, &twice);
+        MPI_Type_dup(twice, &type);
+        MPI_Type_free(&twice);
+    }
+    MPI_Type_commit(&type);
+    return type;
+}
+
+static void operation(void)
+{
+    enum { MOST = 50000 };
+    static const int counts[] = {1, 30, 700, 9000, MOST};
+    int me = test_rank(), p = test_size(), *in = must_alloc(MOST * sizeof *in),
+        *out = must_alloc(MOST * sizeof *out);
+    MPI_Op sum;
+    MPI_Op_create(add, 1, &sum);
+    for (int i = 0; i < MOST; i++)
+        in[i] = me * 3 + i;
+    for (int k = 0; k < CALLS; k++) {
+        MPI_Datatype type = int_type(me + k / 5);
+        MPI_Request r;
+        int n = counts[k % 5], root = k % p;
+        test_watch(20, "an operation of the user's on %d numbers, types made differently, %d", n,
+                   k);
+        for (int form = 0; form < 3; form++) {
+            memset(out, 0, MOST * sizeof *out);
+            if (form == 0)
+                MPI_Allreduce(in, out, n, type, sum, MPI_COMM_WORLD);
+            else if (form == 1)
+                MPI_Reduce(in, out, n, type, sum, root, MPI_COMM_WORLD);
+            else {
+                MPI_Iallreduce(in, out, n, type, sum, MPI_COMM_WORLD, &r);
+                MPI_Wait(&r, MPI_STATUS_IGNORE);
+            }
+            for (int i = 0; i < n && (form != 1 || me == root); i++)
+                CHECK(out[i] == p * (p - 1) / 2 * 3 + p * i, "form %d, call %d: %d at %d", form, k,
+                      out[i], i);
+        }
+        if (type != MPI_INT)
+            MPI_Type_free(&type);
+    }
+    MPI_Op_free(&sum);
+    free(in);
+    free(out);
+}
+
 static void gather_unlike(MPI_Comm comm, int k, int n, const int *in, int *out)
 {
     enum { EACH = 16 };
@@ -302,6 +377,8 @@ int main(int argc, char **argv)
         one_buffer();
     else if (strcmp(what, "types") == 0)
         types();
+    else if (strcmp(what, "operation") == 0)
+        operation();
     else if (strcmp(what, "mended") == 0)
         mended(argc > 2 && strcmp(argv[2], "some") == 0);
     else if (strcmp(what, "blocked") == 0)

@@ -124,7 +124,7 @@ static bool read_reduction(const sk_args *a, sk_mpi_call *out)
         return false;
     out->permanent &= how.predefined;
     c->ordered = how.ordered;
-    c->builtin = how.predefined || (d->named && !how.ordered);
+    c->builtin = how.predefined || (d->single && !how.ordered);
     out->own_op = !how.predefined;
     c->rounds = sk_args_may_round(a);
     out->kernel = how.kernel;

@@ -50,28 +50,48 @@ static bool contig_struct(int n, const int *len, const MPI_Aint *displ, const MP
     return true;
 }
 
+/* What a type was made of. */
+typedef struct sk_type_contents {
+    int *ints;
+    MPI_Aint *addrs;
+    MPI_Datatype *types;
+    int ntypes; /* 0: the host does not tell */
+} sk_type_contents;
+
+static sk_type_contents contents(MPI_Datatype t, int ni, int na, int nt)
+{
+    sk_type_contents c = {.ints = malloc(sizeof *c.ints * (size_t)(ni + 1)),
+                          .addrs = malloc(sizeof *c.addrs * (size_t)(na + 1)),
+                          .types = malloc(sizeof(MPI_Datatype) * (size_t)(nt + 1))};
+    if (c.ints && c.addrs && c.types &&
+        sk_host.Type_get_contents(t, ni, na, nt, c.ints, c.addrs, c.types) == MPI_SUCCESS)
+        c.ntypes = nt;
+    return c;
+}
+
+static void drop_contents(sk_type_contents *c)
+{
+    for (int i = 0; i < c->ntypes; i++)
+        if (!is_predefined(c->types[i]))
+            sk_host.Type_free(&c->types[i]);
+    free(c->ints);
+    free(c->addrs);
+    free(c->types);
+}
+
 static bool contig_derived(MPI_Datatype t, int ni, int na, int nt, int combiner)
 {
-    int *ints = malloc(sizeof *ints * (size_t)(ni + 1));
-    MPI_Aint *addrs = malloc(sizeof *addrs * (size_t)(na + 1));
-    MPI_Datatype *types = malloc(sizeof(MPI_Datatype) * (size_t)(nt + 1));
+    sk_type_contents c = contents(t, ni, na, nt);
     bool yes = false;
-    if (!ints || !addrs || !types ||
-        sk_host.Type_get_contents(t, ni, na, nt, ints, addrs, types) != MPI_SUCCESS)
-        goto out;
-    if (combiner == MPI_COMBINER_STRUCT)
-        yes = contig_struct(ints[0], ints + 1, addrs, types);
+    if (!c.ntypes)
+        ;
+    else if (combiner == MPI_COMBINER_STRUCT)
+        yes = contig_struct(c.ints[0], c.ints + 1, c.addrs, c.types);
     else if (combiner == MPI_COMBINER_VECTOR)
-        yes = (ints[0] <= 1 || ints[1] == ints[2]) && contig(types[0]);
+        yes = (c.ints[0] <= 1 || c.ints[1] == c.ints[2]) && contig(c.types[0]);
     else /* dup, contiguous, resized: the caller has compared the extents */
-        yes = contig(types[0]);
-    for (int i = 0; i < nt; i++)
-        if (!is_predefined(types[i]))
-            sk_host.Type_free(&types[i]);
-out:
-    free(ints);
-    free(addrs);
-    free(types);
+        yes = contig(c.types[0]);
+    drop_contents(&c);
     return yes;
 }
 
@@ -99,6 +119,27 @@ static bool contig(MPI_Datatype t)
     default:
         return false;
     }
+}
+
+/* One element of a type of the standard and laid out like it: as many bytes in the same place, whatever the type was
+ * made by. */
+static bool is_single(MPI_Datatype t, const sk_type *layout)
+{
+    int ni, na, nt, combiner = envelope(t, &ni, &na, &nt);
+    if (is_predefined(t)) {
+        MPI_Count size, lb, extent, true_lb, true_extent;
+        sk_host.Type_size_x(t, &size);
+        sk_host.Type_get_extent_x(t, &lb, &extent);
+        sk_host.Type_get_true_extent_x(t, &true_lb, &true_extent);
+        return size == layout->size && extent == layout->extent && true_lb == layout->true_lb &&
+               true_extent == layout->true_extent;
+    }
+    if (combiner < 0 || nt != 1)
+        return false;
+    sk_type_contents c = contents(t, ni, na, nt);
+    bool yes = c.ntypes == 1 && is_single(c.types[0], layout);
+    drop_contents(&c);
+    return yes;
 }
 
 #endif
@@ -247,9 +288,12 @@ static bool describe(sk_dtype *d, MPI_Datatype type)
     d->layout =
         (sk_type){.size = size, .extent = extent, .true_lb = true_lb, .true_extent = true_extent};
 #if SK_HAVE_ENVELOPE
-    d->layout.contig = contig(type);
+    d->single = d->named || (size > 0 && is_single(type, &d->layout));
+    d->layout.contig =
+        d->single ? size == extent && !lb && !true_lb && size == true_extent : contig(type);
 #else
     d->layout.contig = d->named && size == extent && true_lb == 0;
+    d->single = d->named;
 #endif
     sk_type_row row = d->named ? row_of(type) : (sk_type_row){type, SK_CLASS_OTHER, FAMILY_NONE};
     d->class = row.class;

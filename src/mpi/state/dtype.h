@@ -22,6 +22,7 @@ typedef struct sk_dtype {
     sk_type_class class;
     sk_kind kind; /* NONE: the host must reduce it */
     bool named;
+    bool single; /* one element of a named type, laid out like it: duplicates too */
     struct sk_dtype *next;
 } sk_dtype;
 
