@@ -42,7 +42,7 @@ static int refused(MPI_Comm comm, int k, const char **name)
 {
     int in[MOST] = {0}, out[MOST], me = test_rank();
     MPI_Request q = MPI_REQUEST_NULL;
-    switch (k % 8) {
+    switch (k % 9) {
     case 0:
         *name = "a gather of type null";
         return MPI_Gather(in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, me, comm);
@@ -64,6 +64,10 @@ static int refused(MPI_Comm comm, int k, const char **name)
     case 6:
         *name = "a gather of -1 elements";
         return MPI_Gather(in, -1, MPI_INT, out, -1, MPI_INT, me, comm);
+    case 7:
+        *name = "a reduction within one buffer";
+        return k % 2 ? MPI_Reduce(out, out, 1, MPI_INT, MPI_SUM, me, comm)
+                     : MPI_Ireduce(out, out, 1, MPI_INT, MPI_SUM, me, comm, &q);
     default:
 #ifdef MPICH
         *name = "a gather within one buffer";
@@ -78,7 +82,7 @@ static int refused(MPI_Comm comm, int k, const char **name)
 /* One rank, each in its turn, makes calls that the others do not make. */
 static void refused_calls_count_for_nothing(MPI_Comm comm)
 {
-    for (int k = 0; k < 48; k++) {
+    for (int k = 0; k < 54; k++) {
         const char *name = "";
         test_watch(20, "call %d", k);
         if (test_rank() == k % test_size()) {

@@ -172,12 +172,16 @@ static bool arrays_complete(const sk_args *a, const sk_call *c, sk_args_sides si
 }
 
 /* Does the host refuse data that is sent from where it is received? Not every MPICH does: builds and
- * settings differ. If it does, this call with itself is refused. */
-static bool host_checks_alias(void)
+ * settings differ. If it does, such a call with itself is refused. */
+static bool host_checks_alias(sk_coll coll)
 {
     int data = 0;
-    return SK_HOST_CHECKS_ALIAS &&
-           sk_host.Gather(&data, 1, MPI_INT, &data, 1, MPI_INT, 0, sk_proc.self) != MPI_SUCCESS;
+    if (!SK_HOST_CHECKS_ALIAS(coll))
+        return false;
+    int rc = sk_coll_reduces(coll)
+                 ? sk_host.Reduce(&data, &data, 1, MPI_INT, MPI_SUM, 0, sk_proc.self)
+                 : sk_host.Gather(&data, 1, MPI_INT, &data, 1, MPI_INT, 0, sk_proc.self);
+    return rc != MPI_SUCCESS;
 }
 
 static bool any_count(const void *counts, const sk_args *a, const sk_comm *c)
@@ -318,7 +322,7 @@ static bool read_own_block(sk_mpi_call *out)
     if (!own_block(&out->call, &own))
         return true;
     out->distance = own.to.off - own.from.off;
-    if (same_place(out, &own) && host_checks_alias())
+    if (same_place(out, &own) && host_checks_alias(out->call.coll))
         return false;
     if (own.from.len != own.to.len) {
         out->own_differs = out->call.in_place = true;
@@ -350,7 +354,7 @@ bool sk_args_read(const sk_args *a, sk_comm *c, sk_mpi_call *out)
         (in_place && root_side != SK_ROOT_NEITHER && a->root != c->rank))
         return false;
     if (same_buffers(a, c)) {
-        if (refused_with_same_buffers(a) && host_checks_alias())
+        if (refused_with_same_buffers(a) && host_checks_alias(a->coll))
             return false;
         /* Programs that pass one buffer twice mean this, and hosts do it. */
         in_place = in_place || !sk_coll_exchanges(a->coll) || blocks_coincide(a, c);

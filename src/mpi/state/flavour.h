@@ -8,9 +8,10 @@
 /* The header and the host may be of different versions: a function that only some have is declared in
  * host.def and looked up by its name. */
 #if defined(SKEIN_FLAVOUR_OPENMPI)
-#define SK_HOST_FLAVOUR      SK_MPI_OPENMPI
-#define SK_HOST_YIELDS       1 /* yields by itself while it waits when ranks outnumber cores */
-#define SK_HOST_CHECKS_ALIAS 0
+#define SK_HOST_FLAVOUR SK_MPI_OPENMPI
+#define SK_HOST_YIELDS  1 /* yields by itself while it waits when ranks outnumber cores */
+#define SK_HOST_CHECKS_ALIAS(coll)                                                                 \
+    ((coll) == SK_REDUCE)      /* equal send and receive buffers are an error */
 #define SK_HOST_MIXES_KINDS  1 /* may call a distributed graph a grid or a graph */
 #define SK_HOST_ERRORS_ABORT "ompi_mpi_errors_abort" /* handles are addresses of objects */
 #define SK_HOST_MPIX_INIT    1 /* once had its persistent collectives under MPIX_ names */
@@ -18,19 +19,19 @@
     1 /* its persistent collectives are right at every start; those of MPICH 4.0 are not */
 #elif defined(SKEIN_FLAVOUR_ABI)
 /* Any MPI with the standard ABI of MPI 5.0: what holds for one of them is assumed of all. */
-#define SK_HOST_FLAVOUR      SK_MPI_ABI
-#define SK_HOST_YIELDS       0
-#define SK_HOST_CHECKS_ALIAS 1
-#define SK_HOST_MPIX_INIT    0
-#define SK_HOST_PERSISTS     0
-#define SK_HOST_MIXES_KINDS  1
+#define SK_HOST_FLAVOUR            SK_MPI_ABI
+#define SK_HOST_YIELDS             0
+#define SK_HOST_CHECKS_ALIAS(coll) true
+#define SK_HOST_MPIX_INIT          0
+#define SK_HOST_PERSISTS           0
+#define SK_HOST_MIXES_KINDS        1
 #else
-#define SK_HOST_FLAVOUR      SK_MPI_MPICH
-#define SK_HOST_YIELDS       0
-#define SK_HOST_CHECKS_ALIAS 1 /* equal send and receive buffers are an error */
-#define SK_HOST_MPIX_INIT    0
-#define SK_HOST_PERSISTS     0
-#define SK_HOST_MIXES_KINDS  0
+#define SK_HOST_FLAVOUR            SK_MPI_MPICH
+#define SK_HOST_YIELDS             0
+#define SK_HOST_CHECKS_ALIAS(coll) true
+#define SK_HOST_MPIX_INIT          0
+#define SK_HOST_PERSISTS           0
+#define SK_HOST_MIXES_KINDS        0
 #endif
 
 #if defined(SKEIN_FLAVOUR_ABI)
