@@ -35,7 +35,7 @@ stage "tests"
 tests "$build"
 # gcc's warnings are unreliable in instrumented code, so there they are no errors.
 stage "build with address and undefined-behaviour sanitizers"
-built "$asan" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false
+built "$asan" -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false
 stage "tests, sanitized"
 tests "$asan"
 

@@ -9,4 +9,12 @@
 /* A condition that is almost never true. */
 #define SK_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
 
+/* Always, so that arguments stay in registers and what does not apply is left out. Sanitizers make such code so large that
+ * compiling it takes minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SK_INLINED inline
+#else
+#define SK_INLINED inline __attribute__((always_inline))
+#endif
+
 #endif

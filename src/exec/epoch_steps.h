@@ -8,10 +8,9 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "exec/run.h"
 #include "shm/waiting.h"
-
-#define SK_EPOCH_STEP static inline __attribute__((always_inline))
 
 /* ---- parts: spans with their addresses ---- */
 
@@ -49,7 +48,7 @@ static inline sk_part sk_run_part(sk_run *r, const sk_wire_ops *ops, const sk_sp
 
 /* ---- steps ---- */
 
-SK_EPOCH_STEP sk_part sk_epoch_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s)
+static SK_INLINED sk_part sk_epoch_part(sk_run *r, const sk_wire_ops *ops, const sk_span *s)
 {
     return sk_run_part(r, ops, s, true);
 }
@@ -76,7 +75,7 @@ sk_run_take_sized(sk_run *r, const sk_wire_ops *ops, sk_part from, sk_part to)
     return to.len ? ops->copy(r->wire, from, to) : SK_OK;
 }
 
-SK_EPOCH_STEP sk_status sk_epoch_copy(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
+static SK_INLINED sk_status sk_epoch_copy(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
 {
     sk_part to = sk_epoch_part(r, ops, &st->b);
     if (st->lo)
@@ -84,8 +83,8 @@ SK_EPOCH_STEP sk_status sk_epoch_copy(sk_run *r, const sk_wire_ops *ops, const s
     return ops->copy(r->wire, sk_epoch_part(r, ops, &st->a), to);
 }
 
-SK_EPOCH_STEP sk_status sk_epoch_take(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
-                                      bool block)
+static SK_INLINED sk_status sk_epoch_take(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
+                                          bool block)
 {
     sk_status got = st->peer < 0 ? ops->await(r->wire, st->packet, 0, -1, block)
                                  : ops->await_rank(r->wire, st->packet, st->peer, block);
@@ -96,8 +95,8 @@ SK_EPOCH_STEP sk_status sk_epoch_take(sk_run *r, const sk_wire_ops *ops, const s
     return st->lo ? sk_run_take_sized(r, ops, from, to) : ops->copy(r->wire, from, to);
 }
 
-SK_EPOCH_STEP sk_status sk_epoch_read(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
-                                      bool block)
+static SK_INLINED sk_status sk_epoch_read(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
+                                          bool block)
 {
     sk_status got = ops->await_rank(r->wire, st->packet, st->peer, block);
     if (got != SK_OK)
@@ -109,8 +108,8 @@ SK_EPOCH_STEP sk_status sk_epoch_read(sk_run *r, const sk_wire_ops *ops, const s
                      sk_epoch_part(r, ops, &st->b));
 }
 
-SK_EPOCH_STEP sk_status sk_epoch_fold(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
-                                      bool block)
+static SK_INLINED sk_status sk_epoch_fold(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
+                                          bool block)
 {
     sk_status got = ops->await(r->wire, st->packet, st->lo, st->hi, block);
     if (got != SK_OK)
@@ -119,7 +118,7 @@ SK_EPOCH_STEP sk_status sk_epoch_fold(sk_run *r, const sk_wire_ops *ops, const s
                      sk_epoch_part(r, ops, &st->b));
 }
 
-SK_EPOCH_STEP void sk_epoch_export(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
+static SK_INLINED void sk_epoch_export(sk_run *r, const sk_wire_ops *ops, const sk_step *st)
 {
     sk_part handle = sk_run_part_in_slot(r, ops, &st->b, -1);
     if (handle.at)
@@ -130,8 +129,8 @@ SK_EPOCH_STEP void sk_epoch_export(sk_run *r, const sk_wire_ops *ops, const sk_s
 
 /* Do a head or a waiting step of a round, or any step of a straight schedule. SK_AGAIN: it has to
  * wait for local ranks, and nothing was done. */
-SK_EPOCH_STEP sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
-                                      bool block)
+static SK_INLINED sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const sk_step *st,
+                                          bool block)
 {
     switch (st->kind) {
     case SK_STEP_COPY:
@@ -163,7 +162,7 @@ SK_EPOCH_STEP sk_status sk_epoch_step(sk_run *r, const sk_wire_ops *ops, const s
     }
 }
 
-SK_EPOCH_STEP void sk_epoch_release(sk_run *r, const sk_wire_ops *ops, uint32_t epochs)
+static SK_INLINED void sk_epoch_release(sk_run *r, const sk_wire_ops *ops, uint32_t epochs)
 {
     if (epochs > r->released)
         ops->release(r->wire, r->released = epochs);
@@ -172,7 +171,7 @@ SK_EPOCH_STEP void sk_epoch_release(sk_run *r, const sk_wire_ops *ops, uint32_t 
 /* The steps of a straight schedule, one after the other, from where the last call stopped: they are
  * stored in an order that the rounds allow. First release the epochs that this rank has no step in:
  * local ranks may wait for that. SK_AGAIN: never when `block` is set. */
-SK_EPOCH_STEP sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops, bool block)
+static SK_INLINED sk_status sk_epoch_straight(sk_run *r, const sk_wire_ops *ops, bool block)
 {
     const struct sk_sched_view *v = r->sched;
     sk_epoch_release(r, ops, v->rounds[0].released);

@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SK_INLINE static inline __attribute__((always_inline))
-#define SK_BLOCK  4096 /* bytes of a result that stays in the L1 cache */
-#define SK_LINE   64
-#define SK_FEW    2 /* elements: too few for vectors */
+#include "base/attr.h"
+
+#define SK_BLOCK 4096 /* bytes of a result that stays in the L1 cache */
+#define SK_LINE  64
+#define SK_FEW   2 /* elements: too few for vectors */
 
 /* SK_NO_CARRY: no element depends on the one before. The compiler cannot see that, as `out` may be
  * an operand. GCC needs -O3 to vectorize loops of unknown length; only this file is compiled so. */
@@ -72,7 +73,7 @@
 
 /* `expr` combines a, the earlier operand, and b. */
 #define KERNEL(name, type, T, expr)                                                                \
-    SK_INLINE T one_##name##_##type(T a, T b)                                                      \
+    static SK_INLINED T one_##name##_##type(T a, T b)                                              \
     {                                                                                              \
         return (T)(expr);                                                                          \
     }                                                                                              \

@@ -9,7 +9,7 @@
 
 typedef T (*FN(op))(T a, T b);
 
-SK_INLINE void FN(two)(T *out, const T *const *in, int64_t n, FN(op) op)
+static SK_INLINED void FN(two)(T *out, const T *const *in, int64_t n, FN(op) op)
 {
     const T *a = in[0], *b = in[1];
     SK_NO_CARRY
@@ -17,7 +17,7 @@ SK_INLINE void FN(two)(T *out, const T *const *in, int64_t n, FN(op) op)
         out[i] = op(a[i], b[i]);
 }
 
-SK_INLINE void FN(four)(T *out, const T *const *in, int64_t n, FN(op) op)
+static SK_INLINED void FN(four)(T *out, const T *const *in, int64_t n, FN(op) op)
 {
     const T *a = in[0], *b = in[1], *c = in[2], *d = in[3];
     SK_NO_CARRY
@@ -25,7 +25,7 @@ SK_INLINE void FN(four)(T *out, const T *const *in, int64_t n, FN(op) op)
         out[i] = op(op(op(a[i], b[i]), c[i]), d[i]);
 }
 
-SK_INLINE void FN(eight)(T *out, const T *const *in, int64_t n, FN(op) op)
+static SK_INLINED void FN(eight)(T *out, const T *const *in, int64_t n, FN(op) op)
 {
     const T *a = in[0], *b = in[1], *c = in[2], *d = in[3];
     const T *e = in[4], *f = in[5], *g = in[6], *h = in[7];
@@ -37,7 +37,8 @@ SK_INLINE void FN(eight)(T *out, const T *const *in, int64_t n, FN(op) op)
 }
 
 /* Elements at .. at+n-1, in passes over 8, 4 or 2 operands, the first of which is `kept`. */
-SK_INLINE void FN(block)(T *out, const void *const *in, int n_in, int64_t at, int64_t n, FN(op) op)
+static SK_INLINED void FN(block)(T *out, const void *const *in, int n_in, int64_t at, int64_t n,
+                                 FN(op) op)
 {
     _Alignas(SK_LINE) T kept[SK_BLOCK / sizeof(T)];
     const T *operand[8] = {(const T *)in[0] + at};
@@ -57,7 +58,8 @@ SK_INLINE void FN(block)(T *out, const void *const *in, int n_in, int64_t at, in
     }
 }
 
-SK_INLINE void FN(fold_few)(T *out, const void *const *in, int n_in, int64_t count, FN(op) op)
+static SK_INLINED void FN(fold_few)(T *out, const void *const *in, int n_in, int64_t count,
+                                    FN(op) op)
 {
     for (int64_t i = 0; i < count; i++) {
         T left = ((const T *)in[0])[i];
@@ -67,7 +69,8 @@ SK_INLINE void FN(fold_few)(T *out, const void *const *in, int n_in, int64_t cou
     }
 }
 
-SK_INLINE void FN(fold_many)(T *out, const void *const *in, int n_in, int64_t count, FN(op) op)
+static SK_INLINED void FN(fold_many)(T *out, const void *const *in, int n_in, int64_t count,
+                                     FN(op) op)
 {
     const int64_t most = SK_BLOCK / sizeof(T);
     for (int64_t at = 0; at < count; at += most)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/attr.h"
 #include "exec/epoch_steps.h"
 #include "sched/packet.h"
 
@@ -138,9 +139,6 @@ static sk_part packet_space(const sk_run *r, uint32_t packet)
 
 /* ---- steps of a round ---- */
 
-/* Compiled twice, with and without epochs, so that runs without never test for them. */
-#define FOR_BOTH static inline __attribute__((always_inline))
-
 /* Messages between local ranks, through shared memory. */
 static void post_intra(sk_run *r, const sk_step *st)
 {
@@ -166,7 +164,8 @@ static bool finish_intra(sk_run *r, bool block)
     return true;
 }
 
-FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
+/* Compiled twice, as what follows, with and without epochs, so that runs without never test for them. */
+static SK_INLINED void post(sk_run *r, const sk_step *st, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
@@ -196,7 +195,7 @@ FOR_BOTH void post(sk_run *r, const sk_step *st, bool epochs)
     }
 }
 
-FOR_BOTH void do_local(sk_run *r, const sk_step *st, bool epochs)
+static SK_INLINED void do_local(sk_run *r, const sk_step *st, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     switch (st->kind) {
@@ -231,7 +230,7 @@ FOR_BOTH void do_local(sk_run *r, const sk_step *st, bool epochs)
     }
 }
 
-FOR_BOTH void start_round(sk_run *r, const sk_round *rd, bool epochs)
+static SK_INLINED void start_round(sk_run *r, const sk_round *rd, bool epochs)
 {
     const sk_step *st = &r->sched->steps[rd->first + (epochs ? rd->nhead : 0)];
     uint32_t transfers = rd->nrecv + rd->nsend;
@@ -269,7 +268,7 @@ static inline bool finish_transfers(sk_run *r, bool block)
 }
 
 /* A round that is at most one plain send and one plain receive, as one call of the wire. */
-FOR_BOTH bool try_exchange(sk_run *r, const sk_round *rd, bool epochs)
+static SK_INLINED bool try_exchange(sk_run *r, const sk_round *rd, bool epochs)
 {
     const sk_wire_ops *ops = r->wire->ops;
     if (!ops->exchange || rd->nrecv > 1 || rd->nsend > 1 || rd->nlocal)

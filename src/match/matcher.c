@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "match/engine.h"
 #include "match/queue.h"
 #include "match/trace.h"
@@ -50,9 +51,8 @@ struct sk_matcher {
     search_counts counts[SK_STATS_KINDS][SK_NSIDES];
 };
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-#define NOINLINE      static __attribute__((noinline))
-#define COLD          static __attribute__((noinline, cold))
+#define NOINLINE static __attribute__((noinline))
+#define COLD     static __attribute__((noinline, cold))
 
 static inline void matcher_lock(sk_matcher *m)
 {
@@ -73,8 +73,8 @@ static inline sk_match_side other_side(sk_match_side side)
     return side == SK_POSTED ? SK_UNEXPECTED : SK_POSTED;
 }
 
-ALWAYS_INLINE search_counts *counts_of(sk_matcher *m, const sk_match_item *item,
-                                       sk_match_side searched)
+static SK_INLINED search_counts *counts_of(sk_matcher *m, const sk_match_item *item,
+                                           sk_match_side searched)
 {
     return &m->counts[item->kind < SK_STATS_KINDS ? item->kind : 0][searched];
 }
@@ -151,7 +151,7 @@ COLD void list_grown(sk_matcher *m, matcher_side *s)
 
 /* Operations on one side. */
 
-ALWAYS_INLINE void list_add(sk_matcher *m, sk_match_item *item, sk_match_side side)
+static SK_INLINED void list_add(sk_matcher *m, sk_match_item *item, sk_match_side side)
 {
     matcher_side *s = &m->side[side];
     item->side = (uint8_t)side;
@@ -160,7 +160,7 @@ ALWAYS_INLINE void list_add(sk_matcher *m, sk_match_item *item, sk_match_side si
         list_grown(m, s);
 }
 
-ALWAYS_INLINE void list_remove(matcher_side *s, sk_match_item *item)
+static SK_INLINED void list_remove(matcher_side *s, sk_match_item *item)
 {
     sk_match_queue_remove(&s->list, item);
     s->length--;
@@ -168,8 +168,8 @@ ALWAYS_INLINE void list_remove(matcher_side *s, sk_match_item *item)
 }
 
 /* One search. If the engine has the queue, `remove` also removes the item found. */
-ALWAYS_INLINE sk_match_item *side_find(sk_matcher *m, const sk_match_item *item, sk_match_side side,
-                                       bool in_engine, bool remove)
+static SK_INLINED sk_match_item *side_find(sk_matcher *m, const sk_match_item *item,
+                                           sk_match_side side, bool in_engine, bool remove)
 {
     const sk_engine *e = m->engine;
     matcher_side *s = &m->side[side];
@@ -190,7 +190,7 @@ ALWAYS_INLINE sk_match_item *side_find(sk_matcher *m, const sk_match_item *item,
     return found;
 }
 
-ALWAYS_INLINE void side_add(sk_matcher *m, sk_match_item *item, sk_match_side side)
+static SK_INLINED void side_add(sk_matcher *m, sk_match_item *item, sk_match_side side)
 {
     matcher_side *s = &m->side[side];
     if (!s->in_engine) {
@@ -204,7 +204,7 @@ ALWAYS_INLINE void side_add(sk_matcher *m, sk_match_item *item, sk_match_side si
 
 /* The engine has removed an item. The longest length is noted only here, not while the queue
  * grows. */
-ALWAYS_INLINE void side_removed(matcher_side *s, sk_match_item *item)
+static SK_INLINED void side_removed(matcher_side *s, sk_match_item *item)
 {
     if (s->length > s->longest)
         s->longest = s->length;
@@ -213,7 +213,8 @@ ALWAYS_INLINE void side_removed(matcher_side *s, sk_match_item *item)
 }
 
 /* The engine path: either side may be in the engine. */
-ALWAYS_INLINE sk_match_item *match_in_engine(sk_matcher *m, sk_match_item *item, sk_match_side side)
+static SK_INLINED sk_match_item *match_in_engine(sk_matcher *m, sk_match_item *item,
+                                                 sk_match_side side)
 {
     sk_match_side other = other_side(side);
     matcher_side *s = &m->side[other];
@@ -255,7 +256,7 @@ NOINLINE sk_match_item *match_guarded(sk_matcher *m, sk_match_item *item, sk_mat
 }
 
 /* While one queue is long, the other one is usually empty. Then the item is queued at once. */
-ALWAYS_INLINE sk_match_item *match_slow(sk_matcher *m, sk_match_item *item, sk_match_side side)
+static SK_INLINED sk_match_item *match_slow(sk_matcher *m, sk_match_item *item, sk_match_side side)
 {
     sk_match_side other = other_side(side);
     if (m->guarded)
@@ -279,7 +280,7 @@ NOINLINE sk_match_item *deliver_slow(sk_matcher *m, sk_match_item *msg)
 }
 
 /* An item of `side` gets the oldest matching item of the other side, or is queued. */
-ALWAYS_INLINE sk_match_item *match(sk_matcher *m, sk_match_item *item, sk_match_side side)
+static SK_INLINED sk_match_item *match(sk_matcher *m, sk_match_item *item, sk_match_side side)
 {
     sk_match_side other = other_side(side);
     if (m->off_fast_path)

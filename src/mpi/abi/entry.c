@@ -2,6 +2,7 @@
  * persistent, each also with large counts where the host has them. */
 #include <stdatomic.h>
 
+#include "base/attr.h"
 #include "mpi/dispatch/by_host.h"
 #include "mpi/dispatch/call_cache.h"
 #include "mpi/dispatch/count.h"
@@ -13,8 +14,8 @@
 typedef enum way { LONG_WAY, OVER, TO_HOST } way;
 
 /* A call that moves nothing, counted by the guard. */
-static inline __attribute__((always_inline)) way
-nothing_again(sk_comm *c, sk_descriptor *x, sk_form form, MPI_Request *request, int *rc)
+static SK_INLINED way nothing_again(sk_comm *c, sk_descriptor *x, sk_form form,
+                                    MPI_Request *request, int *rc)
 {
     *rc = MPI_SUCCESS;
     if (form == SK_BLOCKING) {
@@ -34,8 +35,7 @@ nothing_again(sk_comm *c, sk_descriptor *x, sk_form form, MPI_Request *request, 
 /* The shortest way: a call just like the last one of its collective that was found in the call cache. It is
  * one epoch in shared memory, or nothing at all, or the host serves it because it is faster. Inlined into each entry point, so
  * that the arguments stay in registers. */
-static inline __attribute__((always_inline)) way last_again(sk_comm *c, sk_args a,
-                                                            MPI_Request *request, int *rc)
+static SK_INLINED way last_again(sk_comm *c, sk_args a, MPI_Request *request, int *rc)
 {
     if (a.form == SK_PERSISTENT || sk_coll_neighbor(a.coll))
         return LONG_WAY;

@@ -52,12 +52,9 @@ struct sk_call_cache {
     uint32_t seen[SK_CALL_SEEN]; /* hashes of calls that were not planned */
 };
 
-/* Always, so that arguments need not be in memory. */
-#define SK_CALL_INLINED static inline __attribute__((always_inline))
-
 /* A plan depends on the buffers only in this: in place or not, null or not, and whether data is sent
  * from where it is received, which is so at one distance between the buffers. */
-SK_CALL_INLINED unsigned sk_call_buffers(const sk_args *a, uintptr_t distance)
+static SK_INLINED unsigned sk_call_buffers(const sk_args *a, uintptr_t distance)
 {
     return (a->sbuf == MPI_IN_PLACE) | (a->rbuf == MPI_IN_PLACE) << 1 | (a->sbuf == NULL) << 2 |
            (a->rbuf == NULL) << 3 | ((uintptr_t)a->sbuf - (uintptr_t)a->rbuf == distance) << 4;
@@ -65,7 +62,7 @@ SK_CALL_INLINED unsigned sk_call_buffers(const sk_args *a, uintptr_t distance)
 
 /* Is the array as it was, at *seen, which goes on to the next? Short ones are compared without a call. No
  * element is shorter than four bytes. Arrays that did not matter then do not matter now. */
-SK_CALL_INLINED bool sk_call_same_array(const char **seen, const void *now, uint32_t bytes)
+static SK_INLINED bool sk_call_same_array(const char **seen, const void *now, uint32_t bytes)
 {
     enum { FEW = 64 };
     const char *x = *seen, *y = now;
@@ -89,7 +86,7 @@ SK_CALL_INLINED bool sk_call_same_array(const char **seen, const void *now, uint
     return hx == hy;
 }
 
-SK_CALL_INLINED bool sk_call_same_arrays(const struct sk_call_entry *p, const sk_args *a)
+static SK_INLINED bool sk_call_same_arrays(const struct sk_call_entry *p, const sk_args *a)
 {
     const char *seen = p->arrays;
     const uint32_t *bytes = p->array_bytes;
@@ -103,7 +100,7 @@ SK_CALL_INLINED bool sk_call_same_arrays(const struct sk_call_entry *p, const sk
 
 /* Is it a call just like that one, in the same neighbourhood? Mostly nothing differs, so there is no branch
  * per field. */
-SK_CALL_INLINED bool sk_call_entry_matches(const struct sk_call_entry *p, const sk_args *a)
+static SK_INLINED bool sk_call_entry_matches(const struct sk_call_entry *p, const sk_args *a)
 {
     const sk_args *x = &p->args;
     uint64_t differ =

@@ -13,6 +13,7 @@
 #ifndef SK_WORTH_H
 #define SK_WORTH_H
 
+#include "base/attr.h"
 #include "mpi/dispatch/args.h"
 #include "mpi/dispatch/count.h"
 #include "mpi/dispatch/startup.h"
@@ -62,7 +63,7 @@ static inline bool sk_worth_exact(sk_comm *c, MPI_Datatype type, MPI_Op op)
  * one: where the host takes a tenth of a microsecond even a look at the arguments is felt. Not reductions
  * that round, whose bits must stay the same when Skein serves them. `c`: sk_comm_known. NULL: the call must
  * be seen. */
-static inline __attribute__((always_inline)) sk_comm *sk_worth_passing(sk_args a, sk_comm *c)
+static SK_INLINED sk_comm *sk_worth_passing(sk_args a, sk_comm *c)
 {
     if (a.form != SK_BLOCKING || sk_coll_neighbor(a.coll))
         return NULL;

@@ -1,5 +1,6 @@
 #include "mpi/transport/in_lines.h"
 
+#include "base/attr.h"
 #include "mpi/transport/block.h"
 #include "shm/epochs.h"
 
@@ -11,8 +12,7 @@ typedef struct place {
     bool open;
 } place;
 
-static inline __attribute__((always_inline)) place find_lines(const sk_epoch_info *t, sk_shm *b,
-                                                              uint32_t signature)
+static SK_INLINED place find_lines(const sk_epoch_info *t, sk_shm *b, uint32_t signature)
 {
     sk_shm_kind kind = t->all ? SK_SHM_BY_ALL : t->together ? SK_SHM_TOGETHER : SK_SHM_RUN_AHEAD;
     uint32_t line = sk_shm_slot_index(b->ring, b->next, kind);
@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) place find_lines(const sk_epoch_inf
 }
 
 /* sk_shm_open; false: only without `block`, and nothing was done */
-static inline __attribute__((always_inline)) bool open_line(place *p, bool block)
+static SK_INLINED bool open_line(place *p, bool block)
 {
     uint64_t after = *p->user;
     if (!block && p->b->known < after && !sk_shm_released_by_all(p->b, after))
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) bool open_line(place *p, bool block
     return true;
 }
 
-static inline __attribute__((always_inline)) sk_status post_line(place *p, bool block)
+static SK_INLINED sk_status post_line(place *p, bool block)
 {
     sk_flag *mine = &p->lines[p->b->me].flag;
     if (!p->open && !open_line(p, block))
@@ -46,8 +46,7 @@ static inline __attribute__((always_inline)) sk_status post_line(place *p, bool 
     return SK_OK;
 }
 
-static inline __attribute__((always_inline)) sk_status await_lines(const place *p, int lo, int hi,
-                                                                   bool block)
+static SK_INLINED sk_status await_lines(const place *p, int lo, int hi, bool block)
 {
     uint32_t differ = 0;
     for (sk_shm_line *x = p->lines + lo, *end = p->lines + hi; x < end; x++) {
@@ -60,8 +59,7 @@ static inline __attribute__((always_inline)) sk_status await_lines(const place *
     return SK_UNLIKELY(differ) ? SK_TRUNCATE : SK_OK;
 }
 
-static inline __attribute__((always_inline)) char *at(const place *p, void *const *buf,
-                                                      const sk_span *s, int local_rank)
+static SK_INLINED char *at(const place *p, void *const *buf, const sk_span *s, int local_rank)
 {
     if (!sk_buf_is_slot(s->buf))
         return (char *)((uintptr_t)buf[s->buf] + (uintptr_t)s->off);
@@ -70,9 +68,8 @@ static inline __attribute__((always_inline)) char *at(const place *p, void *cons
     return p->lines[local_rank].slot + s->off;
 }
 
-static inline __attribute__((always_inline)) sk_status
-fold_lines(const place *p, const sk_mpi_wire *w, void *const *buf, const sk_step *st, int lo,
-           int hi, bool block)
+static SK_INLINED sk_status fold_lines(const place *p, const sk_mpi_wire *w, void *const *buf,
+                                       const sk_step *st, int lo, int hi, bool block)
 {
     const void *in[SK_IN_LINES_RANKS];
     int64_t size = w->types[st->b.type].size, len = st->b.len;
@@ -85,8 +82,8 @@ fold_lines(const place *p, const sk_mpi_wire *w, void *const *buf, const sk_step
     return SK_OK;
 }
 
-static inline __attribute__((always_inline)) sk_status
-do_in_lines(place *p, const sk_mpi_wire *w, void *const *buf, const sk_step *st, bool block)
+static SK_INLINED sk_status do_in_lines(place *p, const sk_mpi_wire *w, void *const *buf,
+                                        const sk_step *st, bool block)
 {
     int me = p->b->me, n = p->b->n;
     switch (st->kind) {

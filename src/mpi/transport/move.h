@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/attr.h"
+
 /* The parts may overlap: everything is read before anything is written. */
-static inline __attribute__((always_inline)) void sk_move(char *to, const char *from, size_t n)
+static SK_INLINED void sk_move(char *to, const char *from, size_t n)
 {
     uint64_t head, tail;
     if (n < sizeof head || n > 2 * sizeof head) {

@@ -1,5 +1,6 @@
 #include "mpi/transport/one_epoch.h"
 
+#include "base/attr.h"
 #include "mpi/transport/block.h"
 #include "mpi/transport/in_lines.h"
 #include "mpi/transport/shm_wire.h"
@@ -73,8 +74,7 @@ static inline sk_part in_slots(const sk_span *s)
 }
 
 /* SK_AGAIN: only without `block`, and nothing was done. */
-static inline __attribute__((always_inline)) sk_status do_step(sk_mpi_wire *w, void *const *buf,
-                                                               const sk_step *st, bool block)
+static SK_INLINED sk_status do_step(sk_mpi_wire *w, void *const *buf, const sk_step *st, bool block)
 {
     sk_shm *b = w->shm;
     switch (st->kind) {
@@ -114,8 +114,7 @@ static inline __attribute__((always_inline)) sk_status do_step(sk_mpi_wire *w, v
     }
 }
 
-static inline __attribute__((always_inline)) void begin(const struct sk_sched_view *v,
-                                                        sk_mpi_wire *w)
+static SK_INLINED void begin(const struct sk_sched_view *v, sk_mpi_wire *w)
 {
     sk_shm_begin(w->shm, w->signature);
     w->placed = 1;

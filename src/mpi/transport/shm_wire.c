@@ -3,15 +3,13 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "exec/epoch_steps.h"
 #include "mpi/transport/move.h"
 #include "shm/cma.h"
 #include "shm/epochs.h"
 
 static const sk_intra_ops intra_ops;
-
-/* Inlined into straight schedules (below); elsewhere these are called. */
-#define INLINED inline __attribute__((always_inline))
 
 void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struct sk_sched_view *v,
                      uint32_t signature)
@@ -26,7 +24,8 @@ void sk_mpi_wire_shm(sk_mpi_wire *w, sk_shm *b, const sk_machine *m, const struc
         w->contig = w->contig && v->types[i].contig;
 }
 
-INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
+/* These are inlined into straight schedules (below); elsewhere they are called. */
+SK_INLINED void sk_mpi_wire_begin(sk_mpi_wire *w)
 {
     w->placed = 0;
     sk_shm_begin(w->shm, w->signature);
@@ -42,7 +41,7 @@ SK_HOT static __attribute__((noinline)) void place_epochs(sk_mpi_wire *w, uint32
     }
 }
 
-INLINED static sk_shm *placed(sk_wire *base, uint32_t epoch)
+SK_INLINED static sk_shm *placed(sk_wire *base, uint32_t epoch)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     if (w->placed <= epoch)
@@ -50,7 +49,7 @@ INLINED static sk_shm *placed(sk_wire *base, uint32_t epoch)
     return w->shm;
 }
 
-INLINED sk_status sk_shm_wire_open(sk_wire *base, uint32_t epoch, bool block)
+SK_INLINED sk_status sk_shm_wire_open(sk_wire *base, uint32_t epoch, bool block)
 {
     sk_shm *b = placed(base, epoch);
     if (!block && !sk_shm_may_open(b, epoch))
@@ -59,7 +58,7 @@ INLINED sk_status sk_shm_wire_open(sk_wire *base, uint32_t epoch, bool block)
     return SK_OK;
 }
 
-INLINED void *sk_shm_wire_slot(sk_wire *base, uint32_t buf, int owner)
+SK_INLINED void *sk_shm_wire_slot(sk_wire *base, uint32_t buf, int owner)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     uint32_t epoch = sk_buf_epoch(buf);
@@ -69,7 +68,7 @@ INLINED void *sk_shm_wire_slot(sk_wire *base, uint32_t buf, int owner)
     return sk_shm_slot(placed(base, epoch), epoch, local_rank);
 }
 
-INLINED sk_status sk_shm_wire_post(sk_wire *base, uint32_t epoch, bool block)
+SK_INLINED sk_status sk_shm_wire_post(sk_wire *base, uint32_t epoch, bool block)
 {
     sk_shm *b = placed(base, epoch);
     if (!block && !sk_shm_may_open(b, epoch))
@@ -78,7 +77,7 @@ INLINED sk_status sk_shm_wire_post(sk_wire *base, uint32_t epoch, bool block)
     return SK_OK;
 }
 
-INLINED sk_status sk_shm_wire_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
+SK_INLINED sk_status sk_shm_wire_await(sk_wire *base, uint32_t epoch, int lo, int hi, bool block)
 {
     sk_shm *b = placed(base, epoch);
     hi = hi < 0 ? sk_shm_nlocal(b) : hi;
@@ -87,7 +86,7 @@ INLINED sk_status sk_shm_wire_await(sk_wire *base, uint32_t epoch, int lo, int h
     return sk_shm_await_range(b, epoch, lo, hi) ? SK_OK : SK_TRUNCATE;
 }
 
-INLINED sk_status sk_shm_wire_await_rank(sk_wire *base, uint32_t epoch, int rank, bool block)
+SK_INLINED sk_status sk_shm_wire_await_rank(sk_wire *base, uint32_t epoch, int rank, bool block)
 {
     int local_rank = ((sk_mpi_wire *)base)->local_rank[rank];
     sk_shm *b = placed(base, epoch);
@@ -201,7 +200,7 @@ sk_status sk_shm_wire_quiesce(sk_wire *base, uint32_t epoch, bool block)
     return SK_OK;
 }
 
-INLINED void sk_shm_wire_release(sk_wire *base, uint32_t epochs)
+SK_INLINED void sk_shm_wire_release(sk_wire *base, uint32_t epochs)
 {
     sk_mpi_wire *w = (sk_mpi_wire *)base;
     if (w->placed < epochs)
@@ -243,7 +242,7 @@ __attribute__((noinline)) static sk_status copy_typed(sk_wire *base, void *from,
     return base->ops->copy(base, (sk_part){from, len, from_type}, (sk_part){to, len, to_type});
 }
 
-INLINED static sk_status copy(sk_wire *base, sk_part from, sk_part to)
+SK_INLINED static sk_status copy(sk_wire *base, sk_part from, sk_part to)
 {
     if (!((sk_mpi_wire *)base)->contig)
         return copy_typed(base, from.at, from.type, to.at, to.type, from.len);
