@@ -136,6 +136,11 @@ sk_guard_times sk_guard_last_times(const sk_guard *g);
 /* The same for one side; 0: it was not compared. *calls: so many were timed. */
 int64_t sk_guard_last_time(const sk_guard *g, sk_guard_side side, int64_t *calls);
 
+static inline bool sk_guard_has(const sk_guard *g, sk_guard_side side)
+{
+    return g->sides >> side & 1;
+}
+
 /* True: the best side, not the host, serves it, it is counted, and nothing else is to be done. */
 static inline bool sk_guard_quiet(sk_guard *g)
 {

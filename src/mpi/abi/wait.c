@@ -430,6 +430,8 @@ __attribute__((noinline)) static int start_compared(sk_op *op)
     sk_persist_start next = sk_persist_next(op->persist, op->comm);
     op->quiet = next.quiet;
     op->by_host = next.side == SK_GUARD_HOST;
+    if (!op->by_host)
+        sk_op_use_other(op, next.side == SK_GUARD_OTHER);
     op->agreeing = op->persist->asked != SK_PERSIST_NOTHING;
     op->ran = false;
     if (op->by_host)

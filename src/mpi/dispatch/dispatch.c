@@ -21,6 +21,7 @@
 #include "mpi/dispatch/request.h"
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
+#include "mpi/dispatch/starts.h"
 #include "mpi/dispatch/startup.h"
 #include "mpi/dispatch/watch.h"
 #include "mpi/dispatch/worth.h"
@@ -87,20 +88,9 @@ static double now(void)
     return sk_proc.reporting ? sk_clock() : 0;
 }
 
-/* May the host serve starts of this persistent request? Then all ranks make the host's request as well. */
-static void compare_starts(sk_args *a, sk_comm *c, const sk_plan *plan, MPI_Request request)
+static bool uses_shm(const sk_plan *plan)
 {
-    sk_guard guard;
-    bool tuned;
-    if (!sk_guarded_persistent(c, a, &guard, &tuned))
-        return;
-    a->also = sk_op_of(request);
-    a->also->quiet = 0;
-    a->also->persist = sk_persist_new(&guard, a->coll, plan->size, sk_comm_persist_tag(c));
-    if (!a->also->persist)
-        sk_host.Abort(c->user, MPI_ERR_NO_MEM); /* the others count */
-    a->also->persist->tuned = tuned;
-    a->also->persist->learn = sk_learn_about(c, a);
+    return plan && sk_sched_view(plan->sched)->nepochs > 0;
 }
 
 /* A planned call that outlives its call. False: it is left to the host. */
@@ -113,12 +103,17 @@ __attribute__((noinline)) static bool start_planned(sk_args *a, sk_comm *c, sk_d
                         .recv = a->rbuf,
                         .staging = a->staging,
                         .error = error};
-    if (a->form == SK_PERSISTENT && !sk_own_lane_get(c, x->plan, &call.own_lane))
-        return pass_to_host(a, c, SK_HOST_MEMORY);
-    *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
-    if (a->form == SK_PERSISTENT && *rc == MPI_SUCCESS)
-        compare_starts(a, c, x->plan, *request);
-    return true;
+    sk_starts s = {.any = false};
+    if (a->form == SK_PERSISTENT)
+        s = sk_starts_of(a, c);
+    bool served = a->form != SK_PERSISTENT ||
+                  sk_own_lane_get(c, uses_shm(x->plan) || uses_shm(s.other), &call.own_lane);
+    if (served)
+        *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
+    if (served && s.any && *rc == MPI_SUCCESS)
+        sk_starts_compare(a, c, &s, &call, x->plan, sk_op_of(*request));
+    sk_plan_release(s.other);
+    return served || pass_to_host(a, c, SK_HOST_MEMORY);
 }
 
 /* A blocking call that the host serves, as the guard says. */

@@ -77,8 +77,8 @@ static bool same_bits(const sk_algo *other, const sk_mpi_call *call)
     return other->rule[0].when == SK_WHEN_ONE_NODE && !call->own_op;
 }
 
-/* Who may serve such calls? 0: nobody is compared. */
-static unsigned sides_of(sk_comm *c, const sk_args *a)
+/* Who may serve such calls, the host if it is `allowed`? 0: nobody is compared. */
+static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed)
 {
     sk_mpi_call read;
     if (!sk_args_read(a, c, &read))
@@ -91,7 +91,7 @@ static unsigned sides_of(sk_comm *c, const sk_args *a)
     const sk_algo *other = sk_select_other(sk_proc.select, call);
     bool rounds = bits_may_change(a);
     unsigned sides = 1U << SK_GUARD_SKEIN;
-    if (!rounds)
+    if (!rounds && allowed)
         sides |= 1U << SK_GUARD_HOST;
     if (other && !sk_coll_neighbor(a->coll) && !host_would_start(a, call, other) &&
         (!rounds || same_bits(other, &read)))
@@ -259,11 +259,12 @@ static sk_guarded *find_or_make(sk_comm *c, const sk_args *a, const sk_call *cal
 {
     for (sk_guarded *g = c->guarded; g; g = g->next)
         if (g->coll == like.coll && g->form == like.form && g->size_class == like.size_class &&
-            g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version)
+            g->rounds == like.rounds && g->fixed == like.fixed && g->version == like.version &&
+            g->host_allowed == like.host_allowed)
             return g;
     int64_t soon = first_calls(call), first = like.fixed ? INT64_MAX : soon;
     like.nap = soon > 0 ? MEET * soon : MEET;
-    host = host || host_is_first(a, call, like.size_class);
+    host = host || (like.host_allowed && host_is_first(a, call, like.size_class));
     return new_cell(c, like, host ? sk_guard_new_host(first, ns) : sk_guard_new(first));
 }
 
@@ -284,15 +285,20 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
 {
     sk_mpi_call read;
     int64_t ns = 0;
-    if (!sk_args_read(a, c, &read) || !host_allowed(c, a) || !sk_proc.world->keeps_comms)
+    if (c->nranks < 2 || c->devices || !sk_args_read(a, c, &read))
         return false;
-    *tuned = tuned_to_host(a, &read.call, &ns);
-    bool fixed = !is_compared(a->coll) || bits_may_change(a);
+    bool host = host_allowed(c, a) && sk_proc.world->keeps_comms;
+    *tuned = host && tuned_to_host(a, &read.call, &ns);
+    unsigned sides = is_compared(a->coll) ? sides_of(c, a, host) : 0;
+    bool fixed = !(sides & ~(1U << SK_GUARD_SKEIN)) || (*tuned && bits_may_change(a));
     if (fixed && !*tuned)
         return false;
+    if (*tuned)
+        sides |= 1U << SK_GUARD_HOST;
     int64_t first = fixed ? INT64_MAX : first_calls(&read.call);
     *out = *tuned ? sk_guard_new_host(first, ns) : sk_guard_new(first);
-    sk_guard_compare(out, 1U << SK_GUARD_SKEIN | 1U << SK_GUARD_HOST);
+    sk_guard_compare(out, sides);
+    sk_guard_warm(out, SK_SHM_NEAR_SLOTS);
     return true;
 }
 
@@ -301,9 +307,10 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
     bool compared = is_compared(a->coll);
     int64_t ns = 0;
     bool neighbor = sk_coll_neighbor(a->coll);
-    if (a->form == SK_PERSISTENT || !host_allowed(c, a))
+    bool allowed = host_allowed(c, a);
+    if (a->form == SK_PERSISTENT || c->nranks < 2 || c->devices || (neighbor && !allowed))
         return NULL;
-    bool host = tuned_to_host(a, call, &ns);
+    bool host = allowed && tuned_to_host(a, call, &ns);
     if (!compared && !host)
         return NULL;
     bool tuned = host, private = sizes_are_private(a->coll);
@@ -311,7 +318,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
                                ? sizes_of(c, a->coll)
                                : NULL;
     int64_t met = sizes && !counted ? count_sizes(c, sizes, call) : 0;
-    host = host || sk_guarded_host_is_safe(c, a);
+    host = host || (allowed && sk_guarded_host_is_safe(c, a));
     sk_guarded like = {.form = a->form,
                        .coll = a->coll,
                        .sizes = sizes,
@@ -320,6 +327,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
                                                : sk_size_class_of(sk_call_bytes(call)),
                        .version = neighbor ? c->topo->neighborhood.version : 0,
                        .rounds = bits_may_change(a),
+                       .host_allowed = allowed,
                        .tuned = tuned};
     like.fixed = host && (!compared || like.rounds);
     sk_guarded *g = find_or_make(c, a, call, like, host, ns);
@@ -405,7 +413,7 @@ static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c, const sk_args *a)
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
     if (!g->guard.sides && g->guard.quiet <= 0) {
-        sk_guard_compare(&g->guard, sides_of(c, a));
+        sk_guard_compare(&g->guard, sides_of(c, a, g->host_allowed));
         sk_guard_warm(&g->guard, SK_SHM_NEAR_SLOTS * (g->form == SK_BLOCKING ? 1 : SK_SHM_LANES));
     }
     g->bytes = bytes;

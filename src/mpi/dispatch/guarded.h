@@ -30,6 +30,7 @@ typedef struct sk_guarded {
         sizes; /* of calls whose sizes not all ranks know, on several nodes: `size_class` is agreed; else NULL */
     int64_t version;         /* of the neighbourhood */
     bool rounds;             /* reductions that may: others may go to the host */
+    bool host_allowed;       /* else only Skein's algorithms are compared */
     bool tuned;              /* the tuning file had the host serve first */
     bool fixed;              /* and nothing is compared */
     int64_t nap;             /* so many quiet calls, then the ranks meet: see meeting.h */
@@ -44,9 +45,8 @@ typedef struct sk_guarded {
  * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
 
-/* The guard of a persistent request of its own: see persist.h. False: the host serves none of its starts, also where its
- * request does not keep the communicator. `tuned`: the tuning file has the host serve first. The same answer on all
- * ranks. */
+/* The guard of a persistent request of its own: see persist.h. False: nothing is compared. The host's request must keep the
+ * communicator to be. `tuned`: the tuning file has the host serve first. The same answer on all ranks. */
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tuned);
 
 /* A comparison has ended: for the report and SKEIN_LEARN. */

@@ -6,9 +6,21 @@
 #include "mpi/dispatch/staging.h"
 #include "mpi/state/world.h"
 
+static void free_face(sk_op *op)
+{
+    if (!op->face)
+        return;
+    sk_plan_release(op->face->plan);
+    free(op->face->memory);
+    free(op->face);
+    op->face = NULL;
+    op->other = false;
+}
+
 static void let_go(sk_op *op)
 {
     sk_plan_release(op->plan);
+    free_face(op);
     if (op->own_lane.shm)
         sk_own_lane_end(sk_proc.world->leases, &op->own_lane);
     if (op->comm)

@@ -6,13 +6,12 @@
 
 /* The leader of each node takes a region. On one node its ranks see whether it has one; on several all ranks
  * must agree. */
-bool sk_own_lane_get(sk_comm *c, const sk_plan *plan, sk_own_lane *out)
+bool sk_own_lane_get(sk_comm *c, bool wanted, sk_own_lane *out)
 {
     *out = (sk_own_lane){0};
     if (!c->lease)
         return true;
     sk_leases *leases = sk_proc.world->leases;
-    bool wanted = sk_sched_view(plan->sched)->nepochs > 0;
     bool leader = wanted && c->machine->local_rank[c->rank] == 0;
     sk_region r = leader ? sk_own_lane_take(leases, c->lease) : (sk_region){0};
     if (c->machine->nnodes > 1 && sk_comm_any(c, leader && !r.at)) {
@@ -28,9 +27,9 @@ bool sk_own_lane_get(sk_comm *c, const sk_plan *plan, sk_own_lane *out)
 
 #else
 
-bool sk_own_lane_get(sk_comm *c, const sk_plan *plan, sk_own_lane *out)
+bool sk_own_lane_get(sk_comm *c, bool wanted, sk_own_lane *out)
 {
-    (void)c, (void)plan;
+    (void)c, (void)wanted;
     *out = (sk_own_lane){0};
     return true;
 }

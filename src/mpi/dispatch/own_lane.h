@@ -4,8 +4,7 @@
 
 #include "mpi/state/comm.h"
 
-/* A call of all ranks, when they have the plan. Without epochs, or without shared memory: none. False: none
- * is left on one of the nodes. */
-bool sk_own_lane_get(sk_comm *c, const sk_plan *plan, sk_own_lane *out);
+/* A call of all ranks. None if it is not wanted, or without shared memory. False: none is left on one of the nodes. */
+bool sk_own_lane_get(sk_comm *c, bool wanted, sk_own_lane *out);
 
 #endif

@@ -95,7 +95,8 @@ static sk_persist_start ask(sk_persist *t, const sk_comm *c, sk_persist_question
         t->values[SK_PERSIST_LOST] = t->lost;
     } else if (what == SK_PERSIST_BEGIN)
         t->values[0] = take_token(t, false) ? FREE : BUSY;
-    t->values[SK_PERSIST_GONE] = t->host == MPI_REQUEST_NULL;
+    t->values[SK_PERSIST_GONE] =
+        sk_guard_has(&t->guard, SK_GUARD_HOST) && t->host == MPI_REQUEST_NULL;
     t->asked = what;
     t->agreed = false;
     if (sk_own_allreduce(&t->agreement, c, t->tag, t->values, SK_PERSIST_VALUES, SK_OP_MAX) !=

@@ -1,6 +1,7 @@
-/* persist.h: a persistent collective that Skein and the host serve by turns, and that is compared (select/guard.h). It has
- * a guard of its own, which counts its starts. The host serves by its own persistent request of the same call. Making that
- * is ordered among the calls on the communicator, as starts are not, so it is made in the call that makes Skein's.
+/* persist.h: a persistent collective that Skein, its other algorithm and the host serve by turns, and that is compared
+ * (select/guard.h). It has a guard of its own, which counts its starts. The host serves by its own persistent request of the
+ * same call. Making that is ordered among the calls on the communicator, as starts are not, so it is made in the call that
+ * makes Skein's. A host whose persistent requests are wrong is not compared.
  *
  * How the ranks agree. A start must not wait, but it ends only when all ranks have started it, and the next one comes after
  * that. So a start with a certain number carries a small allreduce, with a tag of the request's own, and is over when that is,

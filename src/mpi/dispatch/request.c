@@ -1,7 +1,6 @@
 #include "mpi/dispatch/request_inner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "mpi/dispatch/by_host.h"
@@ -10,44 +9,9 @@
 #include "mpi/dispatch/setup.h"
 #include "mpi/dispatch/staging.h"
 #include "mpi/state/world.h"
-#include "mpi/transport/one_epoch.h"
 #include "mpi/transport/shm_wire.h"
 
 /* ---- one collective ---- */
-
-/* A part of the memory of an op. */
-static size_t aligned(size_t bytes)
-{
-    return (bytes + 63) & ~(size_t)63;
-}
-
-/* Everything a run needs, in one block of memory. Takes over the caller's hold on the plan. */
-static bool set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan *plan)
-{
-    const struct sk_sched_view *v = sk_sched_view(plan->sched);
-    size_t scratch = aligned((size_t)v->scratch);
-    size_t packets = (size_t)sk_run_packet_bytes(plan->sched);
-    size_t types = v->ntypes * sizeof(MPI_Datatype);
-    size_t arrays = v->max_transfers ? aligned(sk_mpi_wire_bytes(v->max_transfers)) : 0;
-    if (!sk_op_have_memory(op, aligned(scratch + packets + arrays + types)))
-        return false;
-    char *memory = op->memory;
-    op->scratch = memory;
-    op->packets = memory + scratch;
-    op->ntypes = v->ntypes;
-    op->wire.types = v->types;
-    op->wire.handles = memcpy(memory + scratch + packets + arrays, handles, types);
-    op->wire.exact = sk_mpi_wire_exact(plan->algo->coll);
-    if (sk_hint_wanted())
-        op->wire.hint = sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, op->wire.hint.call);
-    if (v->max_transfers)
-        sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
-    if (v->nepochs)
-        sk_mpi_wire_shm(&op->wire, op->persistent ? op->own_lane.shm : c->lease->lane[op->lane],
-                        c->machine, v, plan->signature);
-    op->plan = plan;
-    return true;
-}
 
 /* Nonblocking collectives take the lanes in turn, whether they need them or not: so all ranks agree.
  * The lanes are made by the first one, in a call of the user: one thread at a time makes these on a
@@ -79,7 +43,8 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
                              .op = mpi_op,
                              .kernel = call->kernel};
     if ((form == SK_NONBLOCKING && !take_lane(op, c)) ||
-        (plan ? !set_plan(op, c, call->handles, plan) : !(op->call = sk_mpi_call_copy(call)))) {
+        (plan ? !sk_op_set_plan(op, c, call->handles, plan)
+              : !(op->call = sk_mpi_call_copy(call)))) {
         sk_op_release(op);
         return NULL;
     }
@@ -98,10 +63,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
     op->staging = call->staging;
     if (op->staging)
         sk_staging_keep(op->staging);
-    op->at_once = op->own_lane.shm && !op->error && !op->staging &&
-                  sk_one_epoch_fits(sk_sched_view(plan->sched), &op->wire);
-    if (op->at_once)
-        op->counter = sk_report_counter_of(sk_proc.report, plan->algo_index, plan->size);
+    sk_op_see_if_at_once(op);
     if (op->persistent) {
         op->quiet = INT64_MAX;
         pthread_mutex_lock(&sk_proc.lock);
@@ -162,7 +124,9 @@ static sk_status make_plan(sk_op *op)
     if (st == SK_OK)
         st = sk_comm_plan(c, &call->call, &plan, NULL);
     if (st == SK_OK)
-        st = !plan->algo ? SK_BADARG : set_plan(op, c, call->handles, plan) ? SK_OK : SK_NOMEM;
+        st = !plan->algo                                  ? SK_BADARG
+             : sk_op_set_plan(op, c, call->handles, plan) ? SK_OK
+                                                          : SK_NOMEM;
     if (st != SK_OK) {
         sk_plan_release(plan);
         op->ntypes = 0;
@@ -367,7 +331,7 @@ void sk_op_start(sk_op *op)
     pthread_mutex_lock(&sk_proc.lock);
     if (lane)
         sk_op_enter_lane(op);
-    else if (op->own_lane.shm)
+    else if (op->own_lane.shm && sk_sched_view(op->plan->sched)->nepochs)
         sk_mpi_wire_begin(&op->wire);
     bool over = poll_op(op, true);
     if (!over)

@@ -29,6 +29,17 @@
 #include "mpi/dispatch/persist.h"
 #include "mpi/transport/mpi_wire.h"
 
+/* What depends on the algorithm. */
+typedef struct sk_op_face {
+    sk_plan *plan;
+    sk_report_counter *counter;
+    uint32_t ntypes;
+    bool at_once;
+    void *scratch, *packets, *memory;
+    size_t memory_size;
+    sk_mpi_wire wire;
+} sk_op_face;
+
 /* IDLE: in the pool, or persistent and not started. */
 typedef enum sk_op_state { SK_OP_IDLE, SK_OP_ACTIVE, SK_OP_OVER } sk_op_state;
 
@@ -53,7 +64,9 @@ typedef struct sk_op {
     struct sk_staging *staging; /* of the buffers, or NULL */
     enum { SK_STAGE_IN, SK_STAGE_RUN, SK_STAGE_BACK } stage;
     double since;
-    sk_persist *persist; /* persistent ones that are compared, or NULL */
+    sk_persist *persist;     /* persistent ones that are compared, or NULL */
+    struct sk_op_face *face; /* the other algorithm, or while that serves, the first one; or NULL */
+    bool other;              /* the other algorithm serves */
     int64_t quiet; /* persistent: so many starts are Skein's before its guard is asked again */
     bool by_host;  /* this start is the host's, */
     bool raised;   /* which has called the user's handler for its error */
@@ -92,6 +105,12 @@ sk_op *sk_op_at_once(sk_comm *c, sk_plan *plan, sk_report_counter *counter, sk_m
 
 /* One that moves nothing and is over. NULL: not possible, and nothing was done. */
 sk_op *sk_op_nothing(sk_comm *c, sk_plan *plan, sk_report_counter *counter);
+
+/* A persistent one may also be served by Skein's other algorithm, with this plan. False: out of memory. */
+bool sk_op_add_other(sk_op *op, const sk_mpi_call *call, sk_plan *plan);
+
+/* Which of both serves the next starts. */
+void sk_op_use_other(sk_op *op, bool other);
 
 /* Start it; sk_progress does the rest. */
 void sk_op_start(sk_op *op);
