@@ -13,6 +13,8 @@ shift
 . "$here/../tap.sh"
 only=${*:-progress forms errors lives unlike bits cache guard tuning threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
+more=1 # LONG=1: twice as many random cases
+[ -z "${LONG:-}" ] || more=2
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
 programs=$build/tests/mpi
@@ -316,20 +318,20 @@ machines() { # flavour
         all=$(awk -v m=$m '$2 == m { printf "SKEIN_%s=%s ", toupper($1), m }' "$log.algos")
         [ -n "$all" ] || continue
         if [ $m = leaders ]; then
-            run 120 "$1" 6 SKEIN_FIND=0 $all 'SKEIN_MACHINE=node:* core:3' -- random "$seed" 100
+            run 120 "$1" 6 SKEIN_FIND=0 $all 'SKEIN_MACHINE=node:* core:3' -- random "$seed" $((50 * more))
             run 120 "$1" 5 SKEIN_FIND=0 $all SKEIN_LEADERS=2 'SKEIN_MACHINE=node:* core:2 map:rr' -- \
-                random "$seed" 100
+                random "$seed" $((50 * more))
             run 120 "$1" 7 SKEIN_FIND=0 $all SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:4 map:shuffle' -- \
-                random "$seed" 60
+                random "$seed" $((30 * more))
         else
-            for n in 2 3 5; do run 120 "$1" $n SKEIN_FIND=0 $all -- random "$seed" 120; done
-            run 120 "$1" 8 SKEIN_FIND=0 SKEIN_SHM=8M $all -- random "$seed" 60
-            run 120 "$1" 4 SKEIN_FIND=0 SKEIN_DIRECT=off SKEIN_WAIT=sleep $all -- random "$seed" 60
+            for n in 2 3 5; do run 120 "$1" $n SKEIN_FIND=0 $all -- random "$seed" $((60 * more)); done
+            run 120 "$1" 8 SKEIN_FIND=0 SKEIN_SHM=8M $all -- random "$seed" $((30 * more))
+            run 120 "$1" 4 SKEIN_FIND=0 SKEIN_DIRECT=off SKEIN_WAIT=sleep $all -- random "$seed" $((30 * more))
             run 120 "$1" 4 SKEIN_FIND=0 $all -- neighbors "$seed" 6
         fi
     done
     run 120 "$1" 6 SKEIN_FIND=0 SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:2 map:shuffle' -- \
-        random "$seed" 100
+        random "$seed" $((50 * more))
     run 60 "$1" 2 SKEIN_FIND=0 -- long
     run 60 "$1" 5 SKEIN_FIND=0 -- long
     run 60 "$1" 4 SKEIN_FIND=0 SKEIN_WAIT=sleep -- long
@@ -544,14 +546,14 @@ flavour_tests() { # flavour
         run 60 $f 3 SKEIN_FIND=0 -- concurrent zero
     fi
     if wanted random; then
-        for n in 1 2 3 4; do run 150 $f $n -- random "$seed" 400; done
-        run 150 $f 5 SKEIN_FIND=3 -- random "$seed" 250
-        run 150 $f 8 SKEIN_FIND=3 -- random "$seed" 150
-        run 150 $f 16 -- random "$seed" 40
+        for n in 1 2 3 4; do run 150 $f $n -- random "$seed" $((200 * more)); done
+        run 150 $f 5 SKEIN_FIND=3 -- random "$seed" $((125 * more))
+        run 150 $f 8 SKEIN_FIND=3 -- random "$seed" $((75 * more))
+        run 150 $f 16 -- random "$seed" $((20 * more))
         run 60 $f 3 -- random 1794787940 1 # duplicates of three communicators once waited for each other
         # Not where plain messages fail: MPICH 4.0 truncates long ones that are received by a derived type.
         [ $f = mpich ] || for n in 2 4; do
-            run 150 $f $n SKEIN_FIND=0 SKEIN_GUARD=on SKEIN_GUARD_AFTER=1 -- random "$seed" 100
+            run 150 $f $n SKEIN_FIND=0 SKEIN_GUARD=on SKEIN_GUARD_AFTER=1 -- random "$seed" $((50 * more))
         done
         run 150 $f 3 SKEIN=off -- random "$seed" 60
         run 150 $f 3 SKEIN_CACHE=2 -- random "$seed" 40

@@ -26,7 +26,7 @@ add_row src/neighbor/methods.def 'METHOD(SAMPLE, sample, "a sample")' 'METHOD(NO
 sed 's/sk_engine_list/sk_engine_sample/; s/"list"/"sample"/' src/match/engine/list.c >src/match/engine/sample.c
 add_row src/match/engines.def 'ENGINE(sample)' 'ENGINE(list)'
 
-if ! meson setup build -Dflavours=smpi >"$tmp/log" 2>&1 ||
+if ! meson setup build -Doptimization=0 -Dflavours=smpi >"$tmp/log" 2>&1 ||
     ! ninja -C build bin/skein tests/verify/verify tests/unit/test_match >"$tmp/log" 2>&1; then
     fail builds "$(grep -E 'error|ERROR|undefined' "$tmp/log" | head -n 20)"
     finish

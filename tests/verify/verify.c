@@ -2,8 +2,8 @@
  *
  *   verify [--quick] [collective [algorithm]]
  *
- * Each algorithm is checked by a process of its own, as many at once as there are cores. On two
- * x86-64 cores all of it takes less than two minutes and 1 GB of memory. */
+ * Each algorithm is checked by a process of its own, as many at once as there are cores. With LONG=1 it tries three
+ * times as many kinds of calls: on two x86-64 cores that takes less than two minutes and 1 GB of memory. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,7 @@ typedef struct job {
     const sk_algo *algo;
     world *w;
     bool quick;
+    unsigned part; /* one in so many of the kinds that are due in a long run */
     totals t;
 } job;
 
@@ -62,7 +63,7 @@ static bool due(const job *j, const kase *k, unsigned nth)
     if (k->p <= (j->quick ? 4 : ALL_KINDS))
         return true;
     unsigned every = k->p <= 20 ? 5 : k->p <= 40 ? 11 : 23;
-    return (nth + (unsigned)k->p * 3 + (unsigned)k->root) % (j->quick ? 3 * every : every) == 0;
+    return (nth + (unsigned)k->p * 3 + (unsigned)k->root) % (every * j->part) == 0;
 }
 
 static void try_kinds(job *j, int p, int root, const int64_t *sizes, int nsizes)
@@ -148,8 +149,7 @@ static void verify_machines(job *j)
 {
     static const int ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 32};
     int n = j->quick ? 12 : (int)(sizeof ranks / sizeof *ranks);
-    int lots =
-        (j->quick ? 50 : 200) / (j->t.right ? 20 : 1) / (j->algo->coll == SK_BARRIER ? 4 : 1);
+    int lots = 200 / (int)j->part / (j->t.right ? 20 : 1) / (j->algo->coll == SK_BARRIER ? 4 : 1);
     for (int i = 0; i < n; i++)
         for (int lot = 0; lot <= lots; lot++)
             try_lot(j, ranks[i], (uint64_t)(ranks[i] * 4096 + lot) * 7919);
@@ -188,6 +188,14 @@ static void try_neighbor_kinds(job *j, const neighborhoods *h, unsigned every, i
                     }
 }
 
+/* Prime to the numbers of kinds, so that each seed meets other ones. */
+static unsigned prime_to_kinds(unsigned n)
+{
+    while (n % 2 == 0 || n % 3 == 0 || n % 5 == 0)
+        n++;
+    return n;
+}
+
 static void verify_neighbors(job *j)
 {
     static const int ranks[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
@@ -203,10 +211,9 @@ static void verify_neighbors(job *j)
                 j->t.wrong++;
                 continue;
             }
-            /* Prime to the numbers of kinds, so that each seed meets other ones. */
             unsigned every = p <= 8 ? 5 : p <= 20 ? 13 : 23;
             every *= coll_is_v(j->algo->coll) ? 5 : 1;
-            try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), 0);
+            try_neighbor_kinds(j, h, prime_to_kinds(every * j->part), 0);
             neighborhoods_free(h);
         }
 }
@@ -229,7 +236,7 @@ static void verify_neighbor_machines(job *j)
             }
             unsigned every = (ignores ? 101 : 7) * (coll_is_v(j->algo->coll) ? 5 : 1);
             for (int i = 0; i < 3; i++)
-                try_neighbor_kinds(j, h, every * (j->quick ? 5 : 1), slot_sizes[i]);
+                try_neighbor_kinds(j, h, prime_to_kinds(every * j->part), slot_sizes[i]);
             neighborhoods_free(h);
         }
 }
@@ -265,7 +272,8 @@ static pid_t start(const sk_algo *algo, bool quick, FILE *out)
         _exit(2);
     mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 4);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-    job j = {.algo = algo, .w = world_new(), .quick = quick};
+    bool is_long = getenv("LONG") && *getenv("LONG");
+    job j = {.algo = algo, .w = world_new(), .quick = quick, .part = quick ? 20 : is_long ? 1 : 3};
     if (!j.w)
         _exit(2);
     if (sk_coll_neighbor(algo->coll)) {

@@ -1,8 +1,7 @@
 #include "coll/phase/read_fold.h"
 
+#include "coll/claim.h"
 #include "coll/phase/reduce.h"
-
-#include <math.h>
 
 bool sk_read_fold_fits(const sk_call *c)
 {
@@ -136,6 +135,6 @@ void sk_read_fold(sk_sched *s, const sk_call *c, int epoch, sk_elems_of *of, sk_
 
 double sk_read_fold_time(const sk_copy_costs *x, const sk_call *c, double n)
 {
-    double others = c->nranks - 1, chunks = ceil(n / (double)chunk_bytes(c));
+    double others = c->nranks - 1, chunks = (double)sk_claim_ceil((int64_t)n, chunk_bytes(c));
     return others * (n * (x->read + x->copy) + chunks * x->call);
 }
