@@ -125,6 +125,18 @@ static bool is_heavy(sk_coll c)
     return c == SK_ALLTOALL || c == SK_ALLTOALLV || c == SK_ALLTOALLW;
 }
 
+/* From a size on some algorithms send blocks one by one. */
+static void try_long(job *j, const sk_machine *m, const sk_rename *r)
+{
+    sk_coll coll = j->algo->coll;
+    kase k = {.coll = coll, .p = m->nranks, .units = SK_USUAL_MESSAGE_BYTES};
+    k.lay = (layout)(j->nth++ % LAY_COUNT);
+    k.spread = (enum spread)(coll_is_v(coll) ? j->nth % SPREAD_COUNT : 0);
+    k.in_place = (int)(j->nth / 2 % 2);
+    if ((coll == SK_ALLGATHER || coll == SK_ALLGATHERV) && k.p <= 7 && j->nth % 8 == 0)
+        try(j, &k, m, r);
+}
+
 /* Some of all kinds of calls, others for each machine. */
 static void try_kinds(job *j, const sk_machine *m, const sk_rename *r)
 {
@@ -157,6 +169,7 @@ static sk_traffic counted(const sk_algo *a, const scene *sc, const sk_machine *m
     for (int i = 0; i < sc->k.p; i++) {
         sk_sched *s = NULL;
         sk_call c = r ? sk_call_renamed(&sc->call[i], r) : sc->call[i];
+        c.machine = m;
         if (sk_algo_build(a, &c, &s) != SK_OK || sk_traffic_add(&t, s, m, i) != SK_OK)
             abort();
         sk_off_node one = sk_sched_off_node(s, m, i);
@@ -234,6 +247,10 @@ static void check_flows(job *j, const sk_machine *m, const sk_rename *r)
         if (spread == SPREAD_EVEN || coll == SK_ALLGATHERV || coll == SK_REDUCE_SCATTER)
             check_flow(j, &k, m, r);
     }
+    k.spread = SPREAD_EVEN;
+    k.units = SK_USUAL_MESSAGE_BYTES;
+    if ((coll == SK_ALLGATHER || coll == SK_ALLGATHERV) && k.p <= 7)
+        check_flow(j, &k, m, r);
 }
 
 /* The paper's figure 1: every stage of a ring sends a message from each rank; the names decide how
@@ -281,6 +298,7 @@ static void try_machine(job *j, const sk_machine *m)
         if (sk_rename_by_position(m, (sk_prefers)wants, &r) != SK_OK)
             abort();
         try_kinds(j, m, r);
+        try_long(j, m, r);
         check_flows(j, m, r);
         sk_rename_free(r);
     }
