@@ -37,7 +37,8 @@ typedef enum sk_rule_measure {
 typedef struct sk_rule {
     sk_when when;
     sk_setting from;  /* this many bytes or more */
-    sk_setting below; /* fewer bytes than this */
+    sk_setting below; /* fewer bytes than this; see bound_below in select/rules.c */
+    int64_t grows;    /* that bound grows at most so many times; 0: as much as messages cost */
     sk_rule_measure measure;
     /* The bound `from` where its setting is 0; NULL: 0. The machine may be NULL. */
     int64_t (*formula)(int nranks, const sk_machine *m);

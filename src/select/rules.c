@@ -45,6 +45,8 @@ static int64_t bound_below(const sk_rule *r, const sk_settings *s, const sk_call
 {
     int64_t usual = sk_settings_int(s, r->below);
     int64_t cost = r->when == SK_WHEN_NODES && !c->rounds ? c->machine->net.message : 0;
+    if (r->grows && cost > r->grows * SK_USUAL_MESSAGE_BYTES)
+        cost = r->grows * SK_USUAL_MESSAGE_BYTES;
     return cost <= SK_USUAL_MESSAGE_BYTES || sk_settings_given(s, r->below)
                ? usual
                : times(usual, cost) / SK_USUAL_MESSAGE_BYTES;

@@ -291,6 +291,14 @@ static void leaders_serve_more_where_messages_are_dear(void **state)
     m->net.message = 100; /* never fewer */
     bcast.recv.count = 500 << 10;
     chooses_call("", bcast, "leaders", NULL);
+    sk_call blocks = call(SK_ALLTOALL, 16, 11 << 10), scatter = call(SK_SCATTER, 16, 16 << 10);
+    blocks.machine = scatter.machine = m;
+    m->net.message = 1 << 20;
+    chooses_call("", blocks, "leaders", NULL);
+    chooses_call("", scatter, "leaders", NULL);
+    blocks = call(SK_ALLTOALL, 16, 12 << 10); /* all blocks of two nodes are one message */
+    blocks.machine = m;
+    chooses_call("", blocks, "scattered", NULL);
     sk_machine_free(m);
 }
 

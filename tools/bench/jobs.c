@@ -73,6 +73,8 @@ static bool fits(sk_arena *a, const sk_algo *algo, const sk_bench_options *o, in
 {
     if (o->neighbor)
         return algo;
+    if (algo && o->algorithm && algo->rule[0].when == SK_WHEN_NODES)
+        return true; /* the user knows of several hosts, see job_machine */
     for (int i = 0; algo && algo->fits && i < o->bytes.n; i++) {
         sk_call c = job_call(a, algo->coll, o->bytes.v[i], nranks);
         sk_machine *m = job_machine(&c);

@@ -242,6 +242,7 @@ const sk_algo sk_alltoall_leaders = {
     .scratch = scratch,
     .build = build,
     .claim = claim,
-    /* Longer blocks cost no more when each goes in its own message. */
-    .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK}},
+    /* Longer blocks cost no more when each goes in its own message. A message between leaders is as long as the blocks
+     * of all pairs of ranks, so it soon is one that waits for its receiver, however dear short ones are. */
+    .rule = {{.when = SK_WHEN_NODES, .below = SK_SET_LEADERS_BLOCK, .grows = 3}},
 };
