@@ -1,11 +1,11 @@
 #!/bin/sh
-# hosts.sh HOSTS RANKS PLACE DELAY RATE NAME COMMAND...: the inside of run.sh, first process of the outer namespaces.
+# hosts.sh HOSTS RANKS PLACE DELAY RATE CORES NAME COMMAND...: the inside of run.sh, first process of the outer namespaces.
 # Makes the hosts, runs the command on the first one, and serves rsh.sh and lose.sh until it ends. A host is a process
 # that holds its namespaces: a process of one host cannot enter another, so all is started from here.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-hosts=$1 ranks=$2 place=$3 delay=$4 rate=$5 name=$6
-shift 6
+hosts=$1 ranks=$2 place=$3 delay=$4 rate=$5 cores=$6 name=$7
+shift 7
 die() { echo "hosts.sh: $*" >&2; exit 77; }
 
 mount -t tmpfs tmpfs /run || die "cannot mount /run"
@@ -54,10 +54,15 @@ host() {
         while :; do sleep 1000 & wait; done' "host-h$1" "h$1" "${name:-h$1}" &
     echo $! >"/run/h$1.pid"
 }
+# Before a command of host hI: with --cores own it runs on the host's share of the cores, or on one that hosts share.
+on_cores() {
+    all=$(nproc) i=${1#h}
+    [ "$cores" = all ] || echo "taskset -c $(seq $(((i - 1) % all)) "$hosts" $((all - 1)) | paste -sd,)"
+}
 into() { # HOST COMMAND...
-    at=$(cat "/run/$1.pid")
+    at=$(cat "/run/$1.pid") on=$(on_cores "$1")
     shift
-    nsenter -t "$at" -m -n -u -i --pid="/proc/$at/ns/pid_for_children" "$@"
+    ${on:-} nsenter -t "$at" -m -n -u -i --pid="/proc/$at/ns/pid_for_children" "$@"
 }
 # wait_for FILE...
 wait_for() {

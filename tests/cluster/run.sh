@@ -55,6 +55,12 @@ part_cluster() {
         [ "$($id)" = "$($CLUSTER_RSH h2 $id)" ] || $CLUSTER_RSH h2 pgrep -f "[s]leep.71" || echo differ'
     says "ranks of each host" '^h1:3 h2:1 h3:3 7$' $cluster --hosts 3 --ranks 3,1 -- \
         sh -c 'echo $(cat /run/hostfile.mpich) $CLUSTER_RANKS'
+    if [ "$(nproc)" -gt 1 ]; then
+        says "cores of each host" '^differ$' $cluster --cores own -- \
+            sh -c '[ "$(grep Cpus_allowed_list /proc/self/status)" = "$($CLUSTER_RSH h2 grep Cpus_allowed_list /proc/self/status)" ] || echo differ'
+    else
+        skip "cores of each host" "there is one core"
+    fi
     $cluster -- sh -c 'echo here; sleep 73' >"$tmp/out" &
     until grep -q here "$tmp/out"; do sleep 0.1; done
     kill -9 $!
