@@ -233,6 +233,8 @@ int main(int argc, char **argv)
         communicators_leave_no_memory_behind(argc > 2 ? atoi(argv[2]) : 10000);
     if (all || strcmp(argv[1], "truncation") == 0)
         truncation_is_reported();
+    if (argc > 1 && strcmp(argv[1], "own") == 0)
+        own_blocks_of_two_lengths();
     if (all || strcmp(argv[1], "once") == 0)
         errors_are_raised_once();
     return test_end();

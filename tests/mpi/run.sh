@@ -447,6 +447,9 @@ flavour_tests() { # flavour
         wrong_arguments $f 3
         run 60 $f 2 -- errors truncation
         [ $f = mpich ] && run 60 $f 4 -- errors truncation
+        for n in 2 4; do run 60 $f $n SKEIN_FIND=0 -- errors own; done
+        run 60 $f 4 SKEIN_FIND=0 SKEIN_SHM=0 -- errors own
+        run 60 $f 4 SKEIN_FIND=0 'SKEIN_MACHINE=node:* core:2' -- errors own
         run 60 $f 2 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- errors once
         run 60 $f 2 SKEIN_FIND=0 SKEIN_CHECK=on -- errors once
         for n in 1 2 4; do run 60 $f $n -- refused; done

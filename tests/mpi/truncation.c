@@ -77,6 +77,76 @@ static void lengths_are_compared(form f, int mine, int roots)
           class[0], class[1]);
 }
 
+/* ---- what a rank sends itself is not as long as what it expects ---- */
+
+enum { OWN = 4, MOST = 2 * OWN };
+
+/* Rank 0 sends `mine` elements where it expects OWN: to itself, or with alltoall to all. The blocks of the others arrive,
+ * as hosts do it, and later calls work. */
+static void own_block_of_another_length(coll c, int mine)
+{
+    enum { RANKS = 16 };
+    int me = test_rank(), p = test_size(), sent[RANKS * MOST], got[RANKS * MOST], sum = 0;
+    int out[RANKS], in[RANKS], at[RANKS];
+    MPI_Datatype types[RANKS];
+    for (int i = 0; i < p; i++) {
+        out[i] = in[i] = OWN;
+        at[i] = MOST * i * (c == C_ALLTOALLW ? (int)sizeof(int) : 1);
+        types[i] = MPI_INT;
+    }
+    for (int i = 0; i < RANKS * MOST; i++) {
+        sent[i] = 1000 * me + i;
+        got[i] = -1;
+    }
+    out[0] = me == 0 ? mine : OWN;
+    args a = {.coll = c,
+              .sbuf = sent,
+              .rbuf = got,
+              .stype = MPI_INT,
+              .rtype = MPI_INT,
+              .stypes = types,
+              .rtypes = types};
+    a.ints = (counts){.scount = out[0],
+                      .rcount = OWN,
+                      .scounts = out,
+                      .rcounts = in,
+                      .sdispls = at,
+                      .rdispls = at};
+    test_watch(30, "%s, %d for %d of its own", coll_name(c), mine, OWN);
+    PMPI_Comm_dup(MPI_COMM_WORLD, &a.comm);
+    PMPI_Comm_set_errhandler(a.comm, MPI_ERRORS_RETURN);
+    int class = MPI_SUCCESS;
+    PMPI_Error_class(coll_call(&a, F_BLOCKING, false, NULL), &class);
+    bool own = me == 0, wrong = own && (c == C_ALLTOALL || mine > OWN);
+    CHECK(wrong ? class == MPI_ERR_TRUNCATE : c == C_ALLTOALL || class == MPI_SUCCESS,
+          "%s, %d for %d of its own: class %d", coll_name(c), mine, OWN, class);
+    for (int i = 0; i < p && c != C_ALLTOALL; i++)
+        for (int k = 0; k < OWN; k++) {
+            bool none = own && i == 0 && (wrong || k >= mine);
+            int want = none ? -1 : 1000 * i + MOST * me + k;
+            CHECK(got[MOST * i + k] == want,
+                  "%s, %d for %d of its own: element %d of rank %d is %d, not %d", coll_name(c),
+                  mine, OWN, k, i, got[MOST * i + k], want);
+        }
+    for (int i = 0; i < 3; i++)
+        CHECK(MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, a.comm) == MPI_SUCCESS &&
+                  sum == p * (p - 1) / 2,
+              "allreduce after %s", coll_name(c));
+    PMPI_Comm_free(&a.comm);
+}
+
+/* With SKEIN_FIND=0: the host hangs in some of them. */
+void own_blocks_of_two_lengths(void)
+{
+    static const coll exchanges[] = {C_ALLTOALL, C_ALLTOALLV, C_ALLTOALLW};
+    for (int i = 0; i < 3 && !test_on_host(); i++) {
+        own_block_of_another_length(exchanges[i], OWN / 2);
+        own_block_of_another_length(exchanges[i], MOST);
+    }
+    if (test_on_host())
+        test_skip("the host may hang");
+}
+
 /* The handler of MPI_COMM_WORLD must not be called: the calls are made on another communicator. Of
  * requests the host itself calls it. */
 void truncation_is_reported(void)

@@ -287,14 +287,10 @@ static bool same_place(const sk_mpi_call *m, const sk_own_block *own)
 
 int sk_mpi_call_copy_own(const sk_mpi_call *m)
 {
-    sk_call call = m->call;
-    sk_own_block own;
-    call.in_place = false;
-    if (!own_block(&call, &own))
-        return MPI_SUCCESS;
-    if (own.from.len > own.to.len)
+    sk_own_block own = {m->own_from, m->own_to};
+    if (m->unequal || own.from.len > own.to.len)
         return MPI_ERR_TRUNCATE;
-    const sk_type *from = &call.types[own.from.type], *to = &call.types[own.to.type];
+    const sk_type *from = &m->call.types[own.from.type], *to = &m->call.types[own.to.type];
     int64_t ns = from->size ? own.from.len / from->size : 0,
             nr = to->size ? own.to.len / to->size : 0;
     if (ns > INT_MAX || nr > INT_MAX)
@@ -313,20 +309,48 @@ int sk_mpi_call_copy_own(const sk_mpi_call *m)
     return rc;
 }
 
+static void own_differs(sk_mpi_call *out, const sk_own_block *own)
+{
+    out->own_differs = true;
+    out->own_from = own->from;
+    out->own_to = own->to;
+    out->permanent = out->told = false;
+}
+
+/* Schedules take the two lengths for equal, and the other ranks must not wait for one that has none. */
+static void read_own_exchange(sk_mpi_call *out)
+{
+    sk_call *c = &out->call;
+    if (c->in_place)
+        return;
+    sk_own_block own = {sk_send_block(c, c->rank), sk_recv_block(c, c->rank)};
+    if (own.from.len == own.to.len)
+        return;
+    own_differs(out, &own);
+    if (c->coll == SK_ALLTOALL)
+        out->unequal = c->in_place = true; /* what is sent has the right length at least */
+    else {
+        ((int64_t *)(uintptr_t)c->send.counts)[c->rank] = 0;
+        ((int64_t *)(uintptr_t)c->recv.counts)[c->rank] = 0;
+    }
+}
+
 /* False: the host refuses the call. */
 static bool read_own_block(sk_mpi_call *out)
 {
     sk_own_block own;
-    out->own_differs = false;
+    out->own_differs = out->unequal = false;
     out->distance = 0;
+    if (sk_coll_exchanges(out->call.coll))
+        read_own_exchange(out);
     if (!own_block(&out->call, &own))
         return true;
     out->distance = own.to.off - own.from.off;
     if (same_place(out, &own) && host_checks_alias(out->call.coll))
         return false;
     if (own.from.len != own.to.len) {
-        out->own_differs = out->call.in_place = true;
-        out->permanent = out->told = false;
+        own_differs(out, &own);
+        out->call.in_place = true;
     }
     return true;
 }

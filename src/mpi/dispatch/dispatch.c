@@ -294,6 +294,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         sk_descriptor made, *x = once ? NULL : sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
+        x->wire.signature ^= call.unequal;
         x->guarded = g;
         x->sized = g && g->sizes; /* and then counted, which the shortest way does not */
         x->one_epoch &= !x->sized;
