@@ -287,10 +287,14 @@ static bool same_place(const sk_mpi_call *m, const sk_own_block *own)
 
 int sk_mpi_call_copy_own(const sk_mpi_call *m)
 {
+    sk_call call = m->call;
     sk_own_block own = {m->own_from, m->own_to};
+    call.in_place = false;
+    if (!m->own_differs && !own_block(&call, &own))
+        return MPI_SUCCESS;
     if (m->unequal || own.from.len > own.to.len)
         return MPI_ERR_TRUNCATE;
-    const sk_type *from = &m->call.types[own.from.type], *to = &m->call.types[own.to.type];
+    const sk_type *from = &call.types[own.from.type], *to = &call.types[own.to.type];
     int64_t ns = from->size ? own.from.len / from->size : 0,
             nr = to->size ? own.to.len / to->size : 0;
     if (ns > INT_MAX || nr > INT_MAX)
@@ -326,12 +330,19 @@ static void read_own_exchange(sk_mpi_call *out)
     sk_own_block own = {sk_send_block(c, c->rank), sk_recv_block(c, c->rank)};
     if (own.from.len == own.to.len)
         return;
-    own_differs(out, &own);
-    if (c->coll == SK_ALLTOALL)
+    if (c->coll == SK_ALLTOALL) {
+        own_differs(out, &own);
         out->unequal = c->in_place = true; /* what is sent has the right length at least */
+        return;
+    }
+    int64_t *sent = (int64_t *)(uintptr_t)&c->send.counts[c->rank],
+            *expected = (int64_t *)(uintptr_t)&c->recv.counts[c->rank],
+            size = c->types[own.to.type].size;
+    if (own.from.len < own.to.len && own.from.len % size == 0)
+        *expected = own.from.len / size;
     else {
-        ((int64_t *)(uintptr_t)c->send.counts)[c->rank] = 0;
-        ((int64_t *)(uintptr_t)c->recv.counts)[c->rank] = 0;
+        own_differs(out, &own);
+        *sent = *expected = 0;
     }
 }
 
