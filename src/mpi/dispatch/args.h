@@ -41,10 +41,10 @@ typedef struct sk_mpi_call {
     bool permanent; /* all handles are predefined: none can be freed and used for another object */
     bool
         told; /* or they are types, of which we are told that they are freed, or operations of the user */
-    bool own_differs;         /* the rank's own block has two lengths: see sk_mpi_call_copy_own */
-    sk_span own_from, own_to; /* then */
-    bool
-        unequal; /* so have all blocks of an alltoall: an error, of which the ranks of the node hear */
+    /* The rank's own block has two lengths: see sk_mpi_call_copy_own. `unequal`: so have all blocks of an alltoall, which
+     * is an error of which the ranks of the node hear. */
+    bool own_differs, unequal;
+    sk_span own_from, own_to; /* if it differs */
     int64_t distance; /* of the send from the receive buffer, if this block is sent in its place */
     int error;        /* found before the run; the call ends with it */
 } sk_mpi_call;
