@@ -56,8 +56,10 @@ host() {
 }
 # Before a command of host hI: with --cores own it runs on the host's share of the cores, or on one that hosts share.
 on_cores() {
-    all=$(nproc) i=${1#h}
-    [ "$cores" = all ] || echo "taskset -c $(seq $(((i - 1) % all)) "$hosts" $((all - 1)) | paste -sd,)"
+    [ "$cores" = all ] || echo "taskset -c $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr , '\n' |
+        awk -F- -v i="${1#h}" -v hosts="$hosts" '
+            { for (c = $1; c <= $NF; c++) cpu[n++] = c }
+            END { for (k = (i - 1) % n; k < n; k += hosts) { printf "%s%s", comma, cpu[k]; comma = "," } }')"
 }
 into() { # HOST COMMAND...
     at=$(cat "/run/$1.pid") on=$(on_cores "$1")
