@@ -12,7 +12,8 @@ static void set(_Atomic int64_t *cell, int64_t value)
     atomic_store_explicit(cell, value, memory_order_relaxed);
 }
 
-static void halve(_Atomic int64_t *bins)
+/* Apart from what a call does: how often it is done depends on how long the program runs. */
+__attribute__((noinline)) static void halve(_Atomic int64_t *bins)
 {
     for (int i = 0; i < SK_TIMELINE_CELLS; i++) {
         int bin = i / SK_NCOLLS, coll = i % SK_NCOLLS, first = 2 * bin * SK_NCOLLS + coll;
