@@ -116,7 +116,6 @@ wrong_arguments() { # flavour ranks
         "without Skein the host ends in them, too: $ended"
 }
 
-# same_bits FLAVOUR WHAT RANKS SETTING -- SETTING...: the first run and each of the others find the same.
 # Communicators that live at the same time all have shared memory: the report names no other way.
 together() { # flavour ranks
     run 100 $1 $2 SKEIN_FIND=3 SKEIN_GUARD=off SKEIN_REPORT=1 -- lives together 41
@@ -128,6 +127,18 @@ together() { # flavour ranks
     fi
 }
 
+# Reductions that may round and that the host starts on a new communicator are Skein's after a call that may wait.
+leaves_no_bits_to_the_host() { # flavour ranks
+    run 60 $1 $2 SKEIN_REPORT=1 -- bits
+    left=$(grep -a '^skein: .*the host did the first ones' "$log")
+    if [ -z "$left" ] && grep -aq '^skein: allreduce .* shm ' "$log"; then
+        ok "$1 later reductions of a new communicator, $2 ranks"
+    else
+        fail "$1 later reductions of a new communicator, $2 ranks" "${left:-no report}"
+    fi
+}
+
+# same_bits FLAVOUR WHAT RANKS SETTING -- SETTING...: the first run and each of the others find the same.
 same_bits() {
     sf=$1 what=$2 sn=$3 reference=$4
     shift 5
@@ -517,6 +528,7 @@ flavour_tests() { # flavour
     if wanted tuning; then tuning $f; fi
     if wanted bits; then
         for n in 2 3 6; do run 60 $f $n -- bits; done
+        leaves_no_bits_to_the_host $f 3
         run 60 $f 3 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- bits own
         run 60 $f 3 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SINGLE_COPY=1 -- bits own
         same_bits $f "two runs" 4 SKEIN_FIND=3 -- SKEIN_FIND=3

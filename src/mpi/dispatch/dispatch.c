@@ -395,7 +395,9 @@ static sk_host_reason adopt(sk_args *a, sk_comm *c)
     sk_args_clear_insignificant(a, c);
     if (!sk_args_read(a, c, &call))
         return SK_HOST_ARGS;
-    if (a->form != SK_NONBLOCKING) { /* which must not wait */
+    if (a->form == SK_NONBLOCKING)
+        sk_worth_count_start(c, a, &call);
+    else {
         if (sk_worth_adopting(c, a, &call))
             sk_adopt(c);
         if (c->state == SK_COMM_NEW)
@@ -403,7 +405,7 @@ static sk_host_reason adopt(sk_args *a, sk_comm *c)
     }
     if (sk_comm_adopted(c))
         return SK_NHOST_REASONS;
-    if (sk_args_may_round(a))
+    if (a->form != SK_NONBLOCKING && sk_args_may_round(a))
         c->host_rounds |= 1U << a->form;
     return c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN : SK_HOST_EARLY;
 }

@@ -191,7 +191,8 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
     sk_young *y = &c->young;
     y->calls++;
     y->coll = SK_NCOLLS;
-    if (!y->tried && (a->form != SK_BLOCKING || sk_coll_neighbor(a->coll) || sk_args_may_round(a)))
+    if (!y->tried &&
+        (a->form != SK_BLOCKING || y->wanted || sk_coll_neighbor(a->coll) || sk_args_may_round(a)))
         return true;
     if (priced(sk_proc.world)) {
         bool paid = pays(y, &call->call);
@@ -210,6 +211,17 @@ bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
     if (!y->tried)
         y->budget = sk_proc.find_after < 0 ? SK_WORTH_CALLS : (double)sk_proc.find_after;
     return ++y->spent > y->budget;
+}
+
+void sk_worth_count_start(sk_comm *c, const sk_args *a, const sk_mpi_call *call)
+{
+    sk_young *y = &c->young;
+    if (sk_args_may_round(a)) {
+        y->wanted = true;
+        y->coll = SK_NCOLLS;
+        c->passing = 0;
+    } else if (priced(sk_proc.world))
+        y->spent += host_time(sk_proc.world, &call->call);
 }
 
 bool sk_worth_look_exact(sk_comm *c, MPI_Datatype type, MPI_Op op)

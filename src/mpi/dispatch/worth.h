@@ -22,6 +22,10 @@
  * round is enough: its repetitions are to give the same bits from the first one on. */
 bool sk_worth_adopting(sk_comm *c, const sk_args *a, const sk_mpi_call *call);
 
+/* Count a nonblocking call on a new communicator. It must not wait for an agreement; the next call that may does it at once
+ * if this one is a reduction that may round: so the same call of each run of a program adopts. */
+void sk_worth_count_start(sk_comm *c, const sk_args *a, const sk_mpi_call *call);
+
 /* Calls that the host serves at least. Where calls are counted it serves no others. */
 enum { SK_WORTH_CALLS = 3 };
 

@@ -16,6 +16,7 @@ typedef struct sk_young {
     int64_t calls;
     double spent, budget; /* ns of the host, or calls: so far; at which it is adopted */
     bool tried;           /* to adopt it */
+    bool wanted;          /* by a nonblocking call, which must not wait: the next other call adopts it */
     double call;          /* what the last call added to `spent` */
     int coll;             /* of that call, whose arguments follow; SK_NCOLLS: not kept */
     int root;
@@ -53,7 +54,7 @@ typedef struct sk_comm {
     _Atomic uint32_t host_starts; /* the same for nonblocking calls */
     unsigned
         host_rounds;    /* a bit per sk_form: the host did reductions that may round here, and so it
-                             stays, for the same bits. The same on all ranks */
+                             stays, for the same bits. The same on all ranks. Not nonblocking ones */
     uint32_t next_lane; /* of the next nonblocking collective, the same on all ranks */
     struct sk_op *lane_first[SK_SHM_LANES]; /* started on each lane, the first of which runs; under
                                              * sk_proc.lock */
