@@ -6,14 +6,14 @@ enum {
     LOOK = 3,       /* calls of a side at the look; the first is not timed. This many at least, */
     LOOK_MOST = 9,  /* at most, */
     LOOK_PART = 64, /* and this part of the calls so far; */
-    COLD =
-        8, /* the other algorithm first makes so many more, in slots that nobody has used before */
     ENOUGH_NS = 1000000, /* time the calls of one side for so long, */
     FEWEST = 4,          /* so many at least, */
     MOST = 32,           /* at most, */
     PART = 8,            /* and this part of the calls so far; */
     SHORT_NS = 20000,    /* if that is too little, wait for more calls */
     ROUNDS = 2,
+    LATER =
+        25, /* times the calls that the other algorithm makes at first: they take a half longer at most, or are cut short */
     UNKNOWN = 1, /* ns: no call takes that */
 };
 static const double budget = 1.0 / 200; /* part of the time that comparisons may take */
@@ -95,6 +95,7 @@ static void settle(sk_guard *g, sk_guard_side best)
 {
     settle_for(g, best, (int64_t)(g->tried / budget));
     g->tried = 0;
+    g->later = 0;
 }
 
 /* The look was at too few calls to tell anything; what it took counts when more have been compared. */
@@ -103,6 +104,14 @@ static void postpone(sk_guard *g, int64_t calls)
     for (int i = 0; i < SK_GUARD_SIDES; i++)
         g->sum[i] = g->n[i] = 0;
     settle_for(g, g->best, calls);
+}
+
+void sk_guard_leave_other(sk_guard *g)
+{
+    if (g->sides >> SK_GUARD_HOST & 1)
+        g->later = g->sides & bit(SK_GUARD_OTHER);
+    else if (g->sides >> SK_GUARD_OTHER & 1)
+        settle_for(g, g->best, LATER * (g->cold + LOOK + FEWEST + 1));
 }
 
 /* The first of the compared sides from this one on; SK_GUARD_SIDES: none. */
@@ -212,20 +221,38 @@ static int64_t side_time(const sk_guard *g)
     return n < FEWEST ? g->shortest : (g->spent - g->longest) / (n - 1);
 }
 
+static void look_at(sk_guard *g, sk_guard_side side)
+{
+    enter(g, SK_GUARD_LOOK, side, g->look);
+    if (side == SK_GUARD_OTHER) {
+        g->left += g->cold;
+        g->cold = 0;
+    }
+}
+
+/* Skein has lost against the host, at first sight: so look at the other algorithm now. */
+static bool look_at_other_now(sk_guard *g)
+{
+    if (!g->later || (double)g->ns[SK_GUARD_HOST] >= clearly * (double)g->ns[SK_GUARD_SKEIN])
+        return false;
+    g->compared |= g->later;
+    g->later = 0;
+    look_at(g, SK_GUARD_OTHER);
+    return true;
+}
+
 /* The calls of a side in the first look are over. */
 static void end_look(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     sk_guard_side next = look_next(g);
     g->ns[g->side] = side_time(g);
     if (next < SK_GUARD_SIDES) {
-        enter(g, SK_GUARD_LOOK, next, g->look);
-        if (next == SK_GUARD_OTHER) {
-            g->left += g->cold;
-            g->cold = 0;
-        }
+        look_at(g, next);
         return;
     }
     agree(g, largest, of);
+    if (look_at_other_now(g))
+        return;
     g->timed = g->look - 1;
     for (int i = 0; i < SK_GUARD_SIDES; i++) {
         g->n[i] = g->compared >> i & 1;
@@ -252,7 +279,7 @@ static void next_side(sk_guard *g, sk_guard_largest *largest, void *of)
 {
     switch (g->phase) {
     case SK_GUARD_DECIDED:
-        g->compared = g->sides;
+        g->compared = g->sides & ~g->later;
         g->look = look_of(g->before);
         enter(g, SK_GUARD_LOOK, g->best, g->look);
         break;
@@ -317,8 +344,9 @@ bool sk_guard_go_on(sk_guard *g, int64_t values[SK_GUARD_VALUES])
 
 uint64_t sk_guard_state(const sk_guard *g, uint64_t seed)
 {
-    const int64_t say[] = {g->phase, g->best, g->side,  g->sides, g->compared, g->rounds,  g->quiet,
-                           g->held,  g->left, g->holds, g->timed, g->before,   g->meetings};
+    const int64_t say[] = {g->phase, g->best,   g->side,   g->sides,   g->compared,
+                           g->later, g->rounds, g->quiet,  g->held,    g->left,
+                           g->holds, g->timed,  g->before, g->meetings};
     for (size_t i = 0; i < sizeof say / sizeof *say; i++)
         seed = (seed ^ (uint64_t)say[i]) * 0x100000001b3u + (seed >> 29);
     return seed;

@@ -18,7 +18,8 @@
  * The first look is at the fastest of the calls after the first, which may have to connect or to touch new memory.
  * After many calls, which are short ones, it is at up to 9 calls and at all after the first but the longest: where
  * sizes change from call to call, few of each side are not alike, and one may be just like an earlier one, which costs
- * little. The other algorithm makes some more calls before its first look. n is an eighth of the calls so far: 4 at
+ * little. The other algorithm makes some more calls before its first look. Where it is unlikely to be faster it is left for
+ * later: the first comparison is with the host alone, unless that is clearly faster at the look. n is an eighth of the calls so far: 4 at
  * least, and so many as take a millisecond at most. Calls so short that n of them take no 20 us are compared later,
  * when there have been more. The longest of n does not count: a rank was interrupted in it. Before and after n + 1
  * calls the ranks wait for each other: in some collectives a rank runs ahead, and others pay later. What it waits then
@@ -56,6 +57,7 @@ typedef struct sk_guard {
     sk_guard_side side; /* serves the calls of this phase */
     unsigned sides;     /* a bit for each that may serve */
     unsigned compared;  /* in this round */
+    unsigned later;     /* a bit for each that the first comparison leaves out */
     int rounds;         /* that are over */
     int64_t
         quiet; /* calls that the best side, which is not the host, serves before anything else happens */
@@ -86,6 +88,10 @@ static inline void sk_guard_warm(sk_guard *g, int64_t calls)
 {
     g->cold = calls;
 }
+
+/* The other algorithm is compared when the host and Skein have been, or if the host is faster; without the host after some
+ * hundred calls. */
+void sk_guard_leave_other(sk_guard *g);
 
 /* The host serves `calls` calls first, because it was faster than Skein before. Then both are compared. */
 sk_guard sk_guard_new_host(int64_t calls, int64_t host_ns);

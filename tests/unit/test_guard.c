@@ -291,6 +291,31 @@ static void the_other_is_looked_at_when_it_is_warm(void **state)
     }
 }
 
+/* But not if the host is faster than Skein. */
+static void the_other_may_be_left_for_later(void **state)
+{
+    (void)state;
+    enum { ALL = 1 << SK_GUARD_HOST | 1 << SK_GUARD_OTHER, US = 1000, SOON = 120, SLOW_HOST = 12 };
+    for (int host = 8; host <= SLOW_HOST; host += 4) {
+        world w = make_sides(ALL, 10 * US, host * US, 5 * US);
+        for (int i = 0; i < RANKS; i++)
+            sk_guard_leave_other(&w.rank[i]);
+        make_calls(&w, SOON);
+        assert_int_equal(w.others > 0, host < 10);
+        assert_true(w.hosts > 0);
+        make_calls(&w, 10000);
+        assert_int_equal(w.rank[0].best, SK_GUARD_OTHER);
+    }
+    world w = make_sides(1 << SK_GUARD_OTHER, 10 * US, 1, 5 * US);
+    make_calls(&w, FIRST);
+    for (int i = 0; i < RANKS; i++)
+        sk_guard_leave_other(&w.rank[i]);
+    make_calls(&w, SOON);
+    assert_int_equal(w.others, 0);
+    make_calls(&w, 1000);
+    assert_int_equal(w.rank[0].best, SK_GUARD_OTHER);
+}
+
 static void the_other_is_compared_without_the_host(void **state)
 {
     (void)state;
@@ -351,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_comparison_tells_its_times),
         cmocka_unit_test(the_fastest_of_three_serves),
         cmocka_unit_test(the_other_is_looked_at_when_it_is_warm),
+        cmocka_unit_test(the_other_may_be_left_for_later),
         cmocka_unit_test(the_other_is_compared_without_the_host),
         cmocka_unit_test(nobody_to_compare_with_costs_nothing),
         cmocka_unit_test(a_host_that_begins_is_compared_too),

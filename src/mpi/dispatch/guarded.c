@@ -21,6 +21,12 @@ static bool sizes_are_private(sk_coll coll)
            coll == SK_ALLTOALLW;
 }
 
+/* As all ranks know it. */
+static int class_of(const sk_call *call)
+{
+    return sizes_are_private(call->coll) ? 0 : sk_size_class_of(sk_call_bytes(call));
+}
+
 static bool several_nodes(const sk_call *call)
 {
     return call->machine && call->machine->nnodes > 1;
@@ -281,6 +287,25 @@ static bool is_compared(sk_coll coll)
     return sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, coll);
 }
 
+/* Calls of the other algorithm until it has used all slots that it takes by turns: few, if the messages are long. */
+static int64_t cold_calls(int size_class, bool lanes)
+{
+    enum { FEWEST = 2 };
+    int64_t least = size_class > 0 ? INT64_C(1) << (size_class - 1) : 1,
+            calls = SK_SHM_NEAR_BYTES / least;
+    calls = calls < FEWEST ? FEWEST : calls > SK_SHM_NEAR_SLOTS ? SK_SHM_NEAR_SLOTS : calls;
+    return calls * (lanes ? SK_SHM_LANES : 1);
+}
+
+/* On one node what copies cost was measured, and by that another algorithm was chosen: it is the host that may still be
+ * faster. Not where the user has changed what choices depend on. */
+static void warm(sk_guard *guard, const sk_comm *c, int64_t cold)
+{
+    sk_guard_warm(guard, cold);
+    if (c->machine && c->machine->nnodes == 1 && !sk_proc.guard_soon)
+        sk_guard_leave_other(guard);
+}
+
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tuned)
 {
     sk_mpi_call read;
@@ -298,7 +323,7 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
     int64_t first = fixed ? INT64_MAX : first_calls(&read.call);
     *out = *tuned ? sk_guard_new_host(first, ns) : sk_guard_new(first);
     sk_guard_compare(out, sides);
-    sk_guard_warm(out, SK_SHM_NEAR_SLOTS);
+    warm(out, c, cold_calls(class_of(&read.call), false));
     return true;
 }
 
@@ -322,9 +347,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
     sk_guarded like = {.form = a->form,
                        .coll = a->coll,
                        .sizes = sizes,
-                       .size_class = sizes     ? sizes->agreed
-                                     : private ? 0
-                                               : sk_size_class_of(sk_call_bytes(call)),
+                       .size_class = sizes ? sizes->agreed : class_of(call),
                        .version = neighbor ? c->topo->neighborhood.version : 0,
                        .rounds = bits_may_change(a),
                        .host_allowed = allowed,
@@ -414,7 +437,7 @@ sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int
 {
     if (!g->guard.sides && g->guard.quiet <= 0) {
         sk_guard_compare(&g->guard, sides_of(c, a, g->host_allowed));
-        sk_guard_warm(&g->guard, SK_SHM_NEAR_SLOTS * (g->form == SK_BLOCKING ? 1 : SK_SHM_LANES));
+        warm(&g->guard, c, cold_calls(g->size_class, g->form != SK_BLOCKING));
     }
     g->bytes = bytes;
     if (g->form != SK_BLOCKING)
