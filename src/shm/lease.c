@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program that makes communicators again and again has few sets of ranks at a time. */
-enum { KEPT = 8 };
+/* A program that makes communicators again and again has few sets of ranks at a time, but perhaps many of each: to clear
+ * the memory of one costs more than 100 calls. */
+enum { KEPT = 64 };
 
 struct sk_leases {
     sk_node_memory *memory;
