@@ -7,7 +7,7 @@
 #include "base/numbers.h"
 #include "base/word.h"
 
-typedef enum price_unit { TIME, PER_BYTE, BYTES, NUNITS } price_unit;
+typedef enum price_unit { TIME, PER_BYTE, BYTES, COUNT, NUNITS } price_unit;
 
 typedef struct price_row {
     const char *name, *why;
@@ -43,10 +43,12 @@ static const struct {
     {"GB/s", PER_BYTE, true, 1},     {"MB/s", PER_BYTE, true, 1e3},
     {"KB/s", PER_BYTE, true, 1e6},   {"B", BYTES, false, 1},
     {"KB", BYTES, false, 1024},      {"MB", BYTES, false, 1024 * 1024},
+    {"-", COUNT, false, 1},
 };
 static const char *const wanted[NUNITS] = {[TIME] = "a time in s, ms, us, ns or ps",
                                            [PER_BYTE] = "ns/B, ps/B, us/B, GB/s, MB/s or KB/s",
-                                           [BYTES] = "bytes in B, KB or MB"};
+                                           [BYTES] = "bytes in B, KB or MB",
+                                           [COUNT] = "a number without a unit: write -"};
 static const double MOST = 1e12; /* ns: 1000 s, and as many bytes */
 
 static double *price_at(sk_prices *p, int i)
@@ -192,7 +194,8 @@ static void print_value(double x, FILE *out)
 
 void sk_prices_print(const sk_prices *p, FILE *out)
 {
-    static const char *const unit[NUNITS] = {[TIME] = "ns", [PER_BYTE] = "ns/B", [BYTES] = "B"};
+    static const char *const unit[NUNITS] = {
+        [TIME] = "ns", [PER_BYTE] = "ns/B", [BYTES] = "B", [COUNT] = "-"};
     sk_prices copy = *p;
     for (int i = 0; i < NPRICES; i++) {
         fprintf(out, "%-16s", rows[i].name);

@@ -54,6 +54,7 @@ typedef struct sk_prices {
     double far; /* ns more for a byte that a core copies where its ranks need more than `cache` */
     double
         cache; /* bytes: the ranks of a core that use no more than this in a call need no memory */
+    double node_cores; /* that the ranks of a node may use; 0: all of them */
     double wake; /* ns until another rank runs on the same core */
 } sk_prices;
 

@@ -52,8 +52,9 @@ sk_tune_prediction sk_tune_predict(const sk_tune_model *m, const sk_tune_cell *c
 {
     enum { MOST_RANKS = 1024 }; /* of which predictions take milliseconds */
     sk_tune_prediction p = {0};
+    int cores = m->prices.node_cores > 0 ? (int)m->prices.node_cores : m->cores;
     if (sk_coll_neighbor(c->coll) || c->ranks > MOST_RANKS ||
-        sk_machine_even(c->ranks, c->nodes, m->cores, &p.machine) != SK_OK)
+        sk_machine_even(c->ranks, c->nodes, cores, &p.machine) != SK_OK)
         return p;
     int64_t even = c->coll == SK_ALLGATHERV ? 8 * c->ranks : 8, elem = c->bytes % even == 0 ? 8 : 1;
     sk_callspec spec = {.coll = c->coll,

@@ -20,7 +20,7 @@ typedef struct sk_tune_cell {
 typedef struct sk_tune_model {
     const sk_select *select;
     sk_prices prices;
-    int cores; /* of a node */
+    int cores; /* of a node, if the prices say nothing else */
 } sk_tune_model;
 
 /* The predictions for a call. */

@@ -114,6 +114,38 @@ static bool agree_on_settings(const sk_rank_note *notes, const struct sk_world *
     return other >= w->nranks;
 }
 
+/* How many cores the ranks of a node may use together: those of the sets that they are bound to, which are the same or
+ * share none. */
+static int cores_of_node(const sk_introduction *in, int node)
+{
+    const sk_machine *m = in->machine;
+    const int *ranks = &m->local_ranks[m->node_first[node]];
+    int n = m->node_first[node + 1] - m->node_first[node], cores = 0;
+    for (int i = 0; i < n; i++) {
+        const sk_rank_note *note = &in->notes[ranks[i]];
+        bool seen = false;
+        for (int j = 0; j < i && !seen; j++)
+            seen = in->notes[ranks[j]].cpu_set == note->cpu_set;
+        if (note->cpus == 0 || cores >= m->cores)
+            return m->cores;
+        cores += seen ? 0 : note->cpus;
+    }
+    return cores < m->cores ? cores : m->cores;
+}
+
+/* Of the node with the fewest, unless the user says what to assume. A job may have only a part of a node. */
+static int cores_to_use(const sk_introduction *in)
+{
+    int least = in->machine->cores;
+    if (*sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE))
+        return least;
+    for (int i = 0; i < in->machine->nnodes; i++) {
+        int cores = cores_of_node(in, i);
+        least = cores < least ? cores : least;
+    }
+    return least;
+}
+
 /* The ranks exchange their notes. */
 static bool introduce(sk_introduction *in)
 {
@@ -148,6 +180,7 @@ static bool introduce(sk_introduction *in)
     }
     if (sk_machine_new(w->nranks, w->locations, w->cores, &in->machine) != SK_OK)
         return false;
+    w->cores = in->machine->cores = cores_to_use(in);
     w->nnodes = in->machine->nnodes;
     memcpy(w->node_rank, in->machine->local_rank, n * sizeof *w->node_rank);
     in->local_ranks = sk_machine_local_ranks(in->machine, w->rank, &in->nlocal);

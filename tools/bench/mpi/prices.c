@@ -355,6 +355,24 @@ static void measure_net(price_pair *p)
     note(p, "port.byte", 1e3 * (ping(p, LONG) - ping(p, SHORT)) / LONG, "ns/B");
 }
 
+/* Of the node with the fewest that its ranks may use. */
+static void count_cores(int rank)
+{
+    MPI_Comm node;
+    cpu_set_t mine, all;
+    int cores = 0, fewest;
+    CPU_ZERO(&mine);
+    int known = sched_getaffinity(0, sizeof mine, &mine) == 0, all_known;
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node);
+    PMPI_Comm_free(&node);
+    cores = CPU_COUNT(&all);
+    PMPI_Allreduce(&known, &all_known, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    PMPI_Allreduce(&cores, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (rank == 0 && all_known)
+        printf("price node.cores %d -\n", fewest);
+}
+
 /* ---- pairs ---- */
 
 /* Until all ranks are here. Those that wait leave their cores to the two that measure. */
@@ -416,6 +434,9 @@ static void measure_pair(const sk_clock *clock, double seconds, bool same_node)
 
 void sk_bench_prices(const sk_clock *clock, double seconds)
 {
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    count_cores(rank);
     measure_pair(clock, seconds, true);
     measure_pair(clock, seconds, false);
 }
