@@ -45,11 +45,25 @@ double sk_copy_gain(const sk_call *c)
     return sk_machine_oversubscribed(c->machine) ? 2. / 3 : 1;
 }
 
-int64_t sk_copy_message_cutoff(const sk_copy_prices *p)
+/* Single copy takes below `gain` of the time through slots from so many bytes on. */
+static int64_t cutoff(const sk_copy_prices *p, double gain)
 {
-    int64_t slots = p->fs[SK_PRICE_IN] + p->fs[SK_PRICE_OUT],
-            read = (p->fs[SK_PRICE_READ] + p->fs[SK_PRICE_REREAD]) / 2;
+    double slots = gain * (double)(p->fs[SK_PRICE_IN] + p->fs[SK_PRICE_OUT]),
+           read = (double)(p->fs[SK_PRICE_READ] + p->fs[SK_PRICE_REREAD]) / 2;
     if (!sk_copy_prices_known(p) || slots <= read)
         return INT64_MAX;
-    return 2 * p->fs[SK_PRICE_CALL] / (slots - read) + 1; /* a call, and the wait for its end */
+    double bytes = 2 * (double)p->fs[SK_PRICE_CALL] / (slots - read) +
+                   1; /* a call, and the wait for its end */
+    return bytes < 1e15 ? (int64_t)bytes : INT64_MAX;
+}
+
+int64_t sk_copy_message_cutoff(const sk_copy_prices *p)
+{
+    return cutoff(p, 1);
+}
+
+int64_t sk_copy_longest_cell(const sk_call *c)
+{
+    const sk_copy_prices *p = &c->machine->copy;
+    return !sk_copy_prices_known(p) ? 0 : c->direct ? cutoff(p, sk_copy_gain(c)) : INT64_MAX;
 }

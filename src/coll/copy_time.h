@@ -44,6 +44,10 @@ double sk_copy_time(const sk_copy_costs *x, double busiest, double all);
  * receive others. */
 int64_t sk_copy_message_cutoff(const sk_copy_prices *p);
 
+/* The same in a collective whose blocks all lie in slots: a longer block is better read in place. 0: not
+ * known. */
+int64_t sk_copy_longest_cell(const sk_call *c);
+
 /* The part of the time through slots that single copy has to stay below. Where ranks share cores, 2/3: it holds all
  * of them until the last has read, while through slots one that has filled its own gives its core away and goes on
  * early; and a core that is given away comes back later than a wait costs here. */

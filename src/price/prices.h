@@ -55,7 +55,7 @@ typedef struct sk_prices {
     double
         cache; /* bytes: the ranks of a core that use no more than this in a call need no memory */
     double node_cores; /* that the ranks of a node may use; 0: all of them */
-    double wake; /* ns until another rank runs on the same core */
+    double wake;       /* ns until another rank runs on the same core */
 } sk_prices;
 
 sk_prices sk_prices_usual(void);

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "coll/claim.h"
+#include "machines.h"
 #include "tap.h"
 
 enum { BLOCK = 24, LONG_BLOCK = 8000, NODE_SLOT = 512 << 10, NODES_SLOT = 64 << 10 };
@@ -347,6 +348,7 @@ static sk_machine *one_node(int p, bool crowded)
     if (!locations || sk_machine_new(p, locations, crowded ? 1 : p, &m) != SK_OK)
         abort();
     free(locations);
+    machines_price(m);
     return m;
 }
 

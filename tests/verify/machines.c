@@ -43,6 +43,16 @@ static sk_machine *by_words(int p, int nodes, int spare, const char *map)
     return m;
 }
 
+void machines_price(sk_machine *m)
+{
+    m->copy = (sk_copy_prices){.fs = {[SK_PRICE_IN] = 100,
+                                      [SK_PRICE_OUT] = 100,
+                                      [SK_PRICE_COPY] = 50,
+                                      [SK_PRICE_READ] = 150,
+                                      [SK_PRICE_REREAD] = 50,
+                                      [SK_PRICE_CALL] = 250000}};
+}
+
 void machines_draw(kase *k, uint64_t lot)
 {
     static const int some_nodes[] = {1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8};
@@ -58,6 +68,8 @@ void machines_draw(kase *k, uint64_t lot)
     k->machine = m;
     k->slot_bytes = slot_sizes[pick(&lot, 3)];
     k->direct = pick(&lot, 2);
+    if (pick(&lot, 2))
+        machines_price(m);
     if (nodes > 1) {
         k->leaders = pick(&lot, 4);
         k->slot_bytes = pick(&lot, 4) ? k->slot_bytes : 0;

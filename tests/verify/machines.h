@@ -7,6 +7,7 @@
  *                 ranks share it (sk_machine_oversubscribed)
  *   slot_bytes    192 bytes, 1 KB or 64 KB of a slot: long data must be cut for the first two
  *   direct        on or off
+ *   prices        of copies, known or not
  * and on several nodes
  *   leaders       0 to 3 of each node
  *   slot_bytes    none in a quarter of these scenes: local ranks send messages
@@ -18,6 +19,9 @@
 #define VERIFY_MACHINES_H
 
 #include "scene.h"
+
+/* What copies cost there: blocks of more than 5000 bytes are better read in place, on shared cores of 15000. */
+void machines_price(sk_machine *m);
 
 /* Sets machine, slot_bytes, direct and leaders of the case; the caller frees the machine. */
 void machines_draw(kase *k, uint64_t lot);

@@ -309,12 +309,12 @@ static void fill(sk_sched *s, cell_walk *w, const sk_cells *x, const int *epoch,
     walk_back(w);
 }
 
-/* In the order of epochs. At most two epochs are open at once. */
+/* In the order of epochs. At most two epochs are open at once. `all` ranks post the first one. */
 static void fill_all(sk_sched *s, cell_walk *w, const sk_cells *x, const int *epoch, bool all)
 {
     int last = -1;
     for (int i = 0; i < SK_CELL_SIZES && x->size[i]; i++) {
-        if (!all && !has_any(w, x, i))
+        if (!(all && i == 0) && !has_any(w, x, i))
             continue;
         if (last >= 0 && i > last + 1)
             sk_fence(s);
@@ -353,14 +353,14 @@ void sk_cells_exchange(sk_sched *s, const sk_call *c, const sk_cells *x, sk_span
     bool all = x->out.n > 0 && x->in.n > 0;
     int epoch[SK_CELL_SIZES] = {0}, nsizes = 0;
     for (; nsizes < SK_CELL_SIZES && x->size[nsizes]; nsizes++)
-        epoch[nsizes] = sk_epoch(s, x->ncells * x->size[nsizes], all);
+        epoch[nsizes] = sk_epoch(s, x->ncells * x->size[nsizes], all && nsizes == 0);
     cell_walk out = walk_of(s, &x->out, x, all && c->in_place);
     cell_walk in = walk_of(s, &x->in, x, false);
     copy_long(s, &out);
     fill_all(s, &out, x, epoch, all);
     sk_copy(s, own, own_to);
     if (all)
-        sk_intra_await_all(s, c, epoch[nsizes - 1]);
+        sk_intra_await_all(s, c, epoch[0]);
     send_long(s, &out);
     empty(s, &in, x, epoch);
     sk_fence(s);

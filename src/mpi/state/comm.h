@@ -16,9 +16,9 @@ typedef struct sk_young {
     int64_t calls;
     double spent, budget; /* ns of the host, or calls: so far; at which it is adopted */
     bool tried;           /* to adopt it */
-    bool wanted;          /* by a nonblocking call, which must not wait: the next other call adopts it */
-    double call;          /* what the last call added to `spent` */
-    int coll;             /* of that call, whose arguments follow; SK_NCOLLS: not kept */
+    bool wanted; /* by a nonblocking call, which must not wait: the next other call adopts it */
+    double call; /* what the last call added to `spent` */
+    int coll;    /* of that call, whose arguments follow; SK_NCOLLS: not kept */
     int root;
     const void *sbuf, *rbuf;
     int64_t scount, rcount;
