@@ -302,7 +302,8 @@ static int64_t cold_calls(int size_class, bool lanes)
 static void warm(sk_guard *guard, const sk_comm *c, int64_t cold)
 {
     sk_guard_warm(guard, cold);
-    if (c->machine && c->machine->nnodes == 1 && !sk_proc.guard_soon)
+    if (c->machine && c->machine->nnodes == 1 && sk_copy_prices_known(&c->machine->copy) &&
+        !sk_proc.guard_soon)
         sk_guard_leave_other(guard);
 }
 
