@@ -13,8 +13,8 @@ shift
 . "$here/../tap.sh"
 only=${*:-progress forms errors lives unlike bits cache guard tuning threads random algorithms machines topology neighbors methods killed instructions}
 seed=${SEED:-$(date +%s)}
-more=1 # LONG=1: twice as many random cases
-[ -z "${LONG:-}" ] || more=2
+more=1 # LONG=1: three times as many random cases
+[ -z "${LONG:-}" ] || more=3
 export SKEIN_PMPI=off # the programs compare with the host by its PMPI_ names
 cores=$(nproc 2>/dev/null || echo 1)
 programs=$build/tests/mpi
@@ -182,8 +182,8 @@ algorithms() { # flavour
              }
          }' "$log.algos" >"$log.forced"
     while read -r all; do
-        run 120 "$1" 5 $all -- random "$seed" 150
-        run 120 "$1" 4 SKEIN_FIND=0 $all SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:3 map:rr' -- random "$seed" 150
+        run 120 "$1" 5 $all -- random "$seed" $((100 * more))
+        run 120 "$1" 4 SKEIN_FIND=0 $all SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:3 map:rr' -- random "$seed" $((100 * more))
     done <"$log.forced"
     rm -f "$log.algos" "$log.forced"
 }
@@ -329,20 +329,20 @@ machines() { # flavour
         all=$(awk -v m=$m '$2 == m { printf "SKEIN_%s=%s ", toupper($1), m }' "$log.algos")
         [ -n "$all" ] || continue
         if [ $m = leaders ]; then
-            run 120 "$1" 6 SKEIN_FIND=0 $all 'SKEIN_MACHINE=node:* core:3' -- random "$seed" $((50 * more))
+            run 120 "$1" 6 SKEIN_FIND=0 $all 'SKEIN_MACHINE=node:* core:3' -- random "$seed" $((35 * more))
             run 120 "$1" 5 SKEIN_FIND=0 $all SKEIN_LEADERS=2 'SKEIN_MACHINE=node:* core:2 map:rr' -- \
-                random "$seed" $((50 * more))
+                random "$seed" $((35 * more))
             run 120 "$1" 7 SKEIN_FIND=0 $all SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:4 map:shuffle' -- \
                 random "$seed" $((30 * more))
         else
-            for n in 2 3 5; do run 120 "$1" $n SKEIN_FIND=0 $all -- random "$seed" $((60 * more)); done
+            for n in 2 3 5; do run 120 "$1" $n SKEIN_FIND=0 $all -- random "$seed" $((40 * more)); done
             run 120 "$1" 8 SKEIN_FIND=0 SKEIN_SHM=8M $all -- random "$seed" $((30 * more))
             run 120 "$1" 4 SKEIN_FIND=0 SKEIN_DIRECT=off SKEIN_WAIT=sleep $all -- random "$seed" $((30 * more))
             run 120 "$1" 4 SKEIN_FIND=0 $all -- neighbors "$seed" 6
         fi
     done
     run 120 "$1" 6 SKEIN_FIND=0 SKEIN_RENAME=on 'SKEIN_MACHINE=node:* core:2 map:shuffle' -- \
-        random "$seed" $((50 * more))
+        random "$seed" $((35 * more))
     run 60 "$1" 2 SKEIN_FIND=0 -- long
     run 60 "$1" 5 SKEIN_FIND=0 -- long
     run 60 "$1" 4 SKEIN_FIND=0 SKEIN_WAIT=sleep -- long
