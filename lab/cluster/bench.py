@@ -28,6 +28,8 @@ def parse():
     p.add_argument("--out", default=None, help="folder of the results (default: BUILD/cluster)")
     p.add_argument("--mpi", default="openmpi", help="openmpi or mpich (default: openmpi)")
     p.add_argument("--seconds", type=int, default=60, help="for each bench on each cluster (default: 60)")
+    p.add_argument("--again", type=int, default=0, metavar="N",
+                   help="measure what is below 0.95 N times more; the median of these counts")
     p.add_argument("--form", default="blocking,nonblocking", help="forms of the global collectives")
     p.add_argument("--collective", default="all", help="global collectives (default: all)")
     p.add_argument("--hosts", help="only clusters of so many hosts")
@@ -73,7 +75,7 @@ def measure(a, out, where, options):
     skein = [str(Path(a.build).resolve() / "bin" / "skein"), "bench"]
     name = options[:1] if options[0] == "neighbor" else []
     bench = skein + name + ["--mpi", a.mpi, "--ranks", str(where["hosts"] * where["per_host"]), "--seconds",
-                            str(a.seconds), "--csv", str(points)] + options[len(name):]
+                            str(a.seconds), "--csv", str(points)] + (["--again=" + str(a.again)] if a.again else []) + options[len(name):]
     log = out / "log.txt"
     with open(log, "a") as f:
         done = subprocess.run(cluster + ["--"] + bench, stdout=f, stderr=subprocess.STDOUT)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/again.h"
 #include "bench/busy.h"
 #include "bench/csv.h"
 #include "bench/jobs.h"
@@ -26,7 +27,8 @@ typedef struct bench_run {
     FILE *csv;
     double budget; /* seconds per point */
     sk_result *results;
-    int nresults, npoints, done;
+    const sk_job **from; /* the job of each result */
+    int nresults, room, npoints, done;
     const sk_job *job; /* the running one */
     sk_busy busy;
     bool wrong;
@@ -80,8 +82,10 @@ static bool take_line(void *ctx, char *text)
     b->done++;
     r.algorithm = algorithm_at(b, &r.point, &r.forced);
     b->wrong = b->wrong || r.point.equal == SK_SKEIN_WRONG;
-    if (b->nresults < b->npoints)
+    if (b->nresults < b->room) {
+        b->from[b->nresults] = b->job;
         b->results[b->nresults++] = r;
+    }
     show_progress(b, &r);
     if (b->csv)
         sk_csv_row(b->csv, &b->o, &r);
@@ -180,13 +184,68 @@ static int show_file(bench_run *b)
     return 1;
 }
 
+/* The job that measures the point of a result alone. */
+static const sk_job *job_of(const bench_run *b, int result)
+{
+    const sk_job *j = b->from[result];
+    const sk_point *p = &b->results[result].point;
+    int k = 0, i = 0;
+    while (j->colls[k] != p->coll)
+        k++;
+    while (i + 1 < j->bytes.n && j->bytes.v[i] != p->bytes)
+        i++;
+    return sk_job_of_point(b->arena, j, k, i);
+}
+
+/* --csv has a row for each point, the one that counts. */
+static bool write_csv_anew(const bench_run *b)
+{
+    rewind(b->csv);
+    if (ftruncate(fileno(b->csv), 0) != 0) {
+        perror(b->o.csv);
+        return false;
+    }
+    sk_csv_header(b->csv, b->o.neighbor);
+    for (int i = 0; i < b->nresults; i++)
+        sk_csv_row(b->csv, &b->o, &b->results[i]);
+    return true;
+}
+
+/* Measures again what looks slow. */
+static int measure_again(bench_run *b)
+{
+    int status = 0, n = b->nresults, low = 0;
+    for (int i = 0; i < n; i++)
+        low += sk_again_wanted(&b->o, &b->results[i]);
+    if (low == 0)
+        return 0;
+    b->npoints += low * (int)b->o.again;
+    fprintf(stderr, "%d points are below 0.95: %d runs more\n", low, low * (int)b->o.again);
+    FILE *csv = b->csv;
+    b->csv = NULL;
+    for (int i = 0; i < n; i++) {
+        if (!sk_again_wanted(&b->o, &b->results[i]))
+            continue;
+        const sk_job *j = job_of(b, i);
+        for (int k = 0; k < b->o.again; k++)
+            if (run_job(b, j))
+                status = 1;
+        sk_again_settle(&b->o, &b->results[i], &b->results[n], b->nresults - n);
+        b->nresults = n;
+    }
+    b->csv = csv;
+    return csv && !write_csv_anew(b) ? 1 : status;
+}
+
 static int measure(bench_run *b, const sk_job *jobs)
 {
     int status = 0, n = 0;
     for (const sk_job *j = jobs; j; j = j->next, n++)
         b->npoints += sk_job_points(j);
     b->budget = b->o.seconds > 0 ? (double)b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
-    b->results = sk_arena_need(b->arena, ((size_t)b->npoints + 1) * sizeof *b->results);
+    b->room = b->npoints + (int)b->o.again;
+    b->results = sk_arena_need(b->arena, ((size_t)b->room + 1) * sizeof *b->results);
+    b->from = sk_arena_need(b->arena, ((size_t)b->room + 1) * sizeof(const sk_job *));
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
             b->budget, b->npoints * b->budget + n);
     if (!sk_busy_start(b->arena, (int)b->o.busy, &b->busy)) {
@@ -196,6 +255,8 @@ static int measure(bench_run *b, const sk_job *jobs)
     for (const sk_job *j = jobs; j; j = j->next)
         if (run_job(b, j))
             status = 1;
+    if (b->o.again && measure_again(b))
+        status = 1;
     sk_busy_end(&b->busy);
     int shown = show(b);
     return b->wrong ? 1 : status ? status : shown;

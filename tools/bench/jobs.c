@@ -169,6 +169,18 @@ static void add_ranks(job_list *l, const sk_bench_options *o, sk_flavour mpi, in
         add_against(l, o, mpi, nranks);
 }
 
+sk_job *sk_job_of_point(sk_arena *a, const sk_job *j, int k, int i)
+{
+    sk_job *one = sk_arena_need(a, sizeof *one);
+    *one = *j;
+    one->colls[0] = j->colls[k];
+    one->algos[0] = j->algos[k];
+    one->ncolls = one->bytes.n = 1;
+    one->bytes.v[0] = j->bytes.v[i];
+    one->next = NULL;
+    return one;
+}
+
 /* Only the first communicators of a process have memory that was never used, so with --cold every
  * point has a process of its own. */
 static sk_job *split(sk_arena *a, const sk_job *jobs)
@@ -177,15 +189,8 @@ static sk_job *split(sk_arena *a, const sk_job *jobs)
     for (const sk_job *j = jobs; j; j = j->next)
         for (int k = 0; k < j->ncolls; k++)
             for (int i = 0; i < (j->colls[k] == SK_BARRIER ? 1 : j->bytes.n); i++) {
-                sk_job *one = sk_arena_need(a, sizeof *one);
-                *one = *j;
-                one->colls[0] = j->colls[k];
-                one->algos[0] = j->algos[k];
-                one->ncolls = one->bytes.n = 1;
-                one->bytes.v[0] = j->bytes.v[i];
-                one->next = NULL;
-                *end = one;
-                end = &one->next;
+                *end = sk_job_of_point(a, j, k, i);
+                end = &(*end)->next;
             }
     return first;
 }

@@ -29,6 +29,9 @@ sk_job *sk_jobs_new(sk_arena *a, const sk_bench_options *o, const bool *mpi);
 /* Whether this many ranks are measured; see --ranks. */
 bool sk_jobs_take_ranks(const sk_bench_options *o, sk_flavour mpi, int nranks);
 
+/* A job that measures one point of another one: of its collective k the size i. */
+sk_job *sk_job_of_point(sk_arena *a, const sk_job *j, int k, int i);
+
 /* The number of points that the job measures. */
 int sk_job_points(const sk_job *j);
 

@@ -20,6 +20,7 @@ typedef struct sk_bench_options {
     sk_conditions conditions; /* of all forms */
     int64_t busy;             /* busy loops beside */
     int64_t rounds;
+    int64_t again;         /* how often points that look slow are measured once more */
     int64_t seconds;       /* for all points together; 0: a default for each */
     const char *algorithm; /* of Skein, forced; NULL: as it chooses */
     bool all_algorithms;

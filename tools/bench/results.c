@@ -92,8 +92,7 @@ static double ratio_of(const sk_result *r, int time)
     return r->point.time[time].ratio.mid;
 }
 
-/* The time that Skein is judged by: of a warm communicator the one with the lower ratio. */
-static int judged(const sk_bench_options *o, const sk_result *r)
+int sk_result_judged(const sk_bench_options *o, const sk_result *r)
 {
     return o->conditions.phase == SK_WARM && ratio_of(r, 0) < ratio_of(r, 1) ? 0 : 1;
 }
@@ -143,12 +142,13 @@ static void print_judged(FILE *f, const sk_bench_options *o, const sk_result *r)
 {
     char title[64];
     if (o->conditions.phase == SK_WARM)
-        fprintf(f, ", %s", sk_time_title(&o->conditions, judged(o, r), title, sizeof title));
+        fprintf(f, ", %s",
+                sk_time_title(&o->conditions, sk_result_judged(o, r), title, sizeof title));
 }
 
-static double judged_ratio(const sk_bench_options *o, const sk_result *r)
+double sk_result_judged_ratio(const sk_bench_options *o, const sk_result *r)
 {
-    return ratio_of(r, judged(o, r));
+    return ratio_of(r, sk_result_judged(o, r));
 }
 
 /* The results of one table: r[0] and those after it that have the same heading. */
@@ -169,9 +169,10 @@ static const sk_result *next_worst(const sk_bench_options *o, const sk_result *r
     for (int i = 0; i < n; i++) {
         if (!sk_result_auto(&r[i]) || r[i].point.equal != SK_EQUAL)
             continue;
-        double x = judged_ratio(o, &r[i]), least = last ? judged_ratio(o, last) : 0;
+        double x = sk_result_judged_ratio(o, &r[i]),
+               least = last ? sk_result_judged_ratio(o, last) : 0;
         if ((x > least || (last && x == least && &r[i] > last)) &&
-            (!worst || x < judged_ratio(o, worst)))
+            (!worst || x < sk_result_judged_ratio(o, worst)))
             worst = &r[i];
     }
     return worst;
@@ -182,7 +183,7 @@ static void print_worst_cells(FILE *f, const sk_bench_options *o, const sk_resul
     enum { CELLS = 5 };
     const sk_result *worst = next_worst(o, r, n, NULL);
     for (int i = 0; worst && i < CELLS; i++, worst = next_worst(o, r, n, worst)) {
-        const sk_spread *s = &worst->point.time[judged(o, worst)].ratio;
+        const sk_spread *s = &worst->point.time[sk_result_judged(o, worst)].ratio;
         fprintf(f, "%s %6.2fx %5.2f..%-5.2f ", i == 0 ? "worst:" : "      ", s->mid, s->lo, s->hi);
         print_cell(f, worst);
         print_judged(f, o, worst);
@@ -304,12 +305,12 @@ static void print_worst(FILE *f, const result_group *g, const result_set *s)
 {
     const sk_result *worst = NULL;
     for (int i = 0; i < s->n; i++)
-        if (in_group(&s->r[i], g) &&
-            (!worst || judged_ratio(s->o, &s->r[i]) < judged_ratio(s->o, worst)))
+        if (in_group(&s->r[i], g) && (!worst || sk_result_judged_ratio(s->o, &s->r[i]) <
+                                                    sk_result_judged_ratio(s->o, worst)))
             worst = &s->r[i];
     if (!worst)
         return;
-    fprintf(f, "   %5.2fx ", judged_ratio(s->o, worst));
+    fprintf(f, "   %5.2fx ", sk_result_judged_ratio(s->o, worst));
     print_cell(f, worst);
     if (worst->graph && !g->like)
         fprintf(f, " %s", worst->graph);

@@ -27,6 +27,10 @@ const char *sk_bytes_text(int64_t bytes, char *buf, size_t size); /* "16 KB" */
 
 bool sk_result_auto(const sk_result *r); /* measured against the host's own choice */
 
+/* Which of its times Skein is judged by: of a warm communicator the one with the lower ratio. */
+int sk_result_judged(const sk_bench_options *o, const sk_result *r);
+double sk_result_judged_ratio(const sk_bench_options *o, const sk_result *r);
+
 /* Prints every point, the worst of each table before it; with --against, also the best forced host
  * algorithm. */
 void sk_table_print(FILE *f, const sk_bench_options *o, const sk_result *r, int n);
