@@ -149,7 +149,7 @@ typedef struct sk_report_scope {
         *copy; /* the prices of copies on a node, as SKEIN_COPY takes them; NULL: not known */
     const char *network; /* its latency and rate, as SKEIN_MODEL takes them; NULL: not known */
     const char *shapes;  /* of calls: elements of a JSON array; NULL: not known */
-    int cores;           /* of the smallest node; 0: not known */
+    int cores;           /* of a node, see sk_machine; 0: not known */
     int nnodes;          /* 0: not known */
     const char *mpi, *program;        /* NULL: not known */
     const char *engine;               /* of matching */

@@ -162,6 +162,26 @@ sk_status sk_machine_new(int nranks, const sk_location *locations, int cores, sk
     return m ? SK_OK : SK_NOMEM;
 }
 
+void sk_machine_set_cores(sk_machine *m, const int *cores)
+{
+    int most = 0;
+    int64_t ranks = 1, share = 1; /* of the node where most ranks share a core */
+    m->cores = 0;
+    for (int i = 0; i < m->nnodes; i++) {
+        int n = m->node_first[i + 1] - m->node_first[i];
+        int here = cores[m->local_ranks[m->node_first[i]]];
+        if (here < 1)
+            return;
+        most = here > most ? here : most;
+        if (n * share > ranks * here) {
+            ranks = n;
+            share = here;
+        }
+    }
+    int64_t fullest = m->max_per_node * share / ranks;
+    m->cores = ranks == share ? most : fullest < 1 ? 1 : (int)fullest;
+}
+
 sk_status sk_machine_even(int nranks, int nnodes, int cores, sk_machine **out)
 {
     if (nranks < 1 || nnodes < 1)

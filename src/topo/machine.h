@@ -47,7 +47,7 @@ typedef struct sk_machine {
     int *local_rank;   /* of each rank: its index among the ranks of its node */
     int max_per_node;  /* ranks on the fullest node */
     int max_per_socket;
-    int cores;           /* of a node; 0: not known. Equal on all ranks */
+    int cores;           /* for the ranks of the fullest node; 0: not known. Equal on all ranks */
     bool in_order;       /* rank_at is 0, 1, 2, ... */
     sk_copy_prices copy; /* between ranks of a node; equal on all ranks. Set by the owner */
     sk_net_bytes net;    /* equal on all ranks. Set by the owner */
@@ -74,6 +74,11 @@ static inline const int *sk_machine_local_ranks(const sk_machine *m, int rank, i
     *n = first[1] - first[0];
     return &m->local_ranks[first[0]];
 }
+
+/* cores[r]: those that the ranks of rank r's node have together; 0: not known. Nodes differ in their ranks and in their
+ * cores, and what counts is how many ranks share a core where most do: m->cores becomes that of a fullest node with
+ * as many ranks per core, or the most of all nodes if no node has more ranks than cores. */
+void sk_machine_set_cores(sk_machine *m, const int *cores);
 
 /* Are there more ranks than cores on some node? */
 static inline bool sk_machine_oversubscribed(const sk_machine *m)

@@ -82,6 +82,39 @@ static void ranks_without_a_core_stand_by_rank(void **state)
     sk_machine_free(m);
 }
 
+/* Two nodes with 3 ranks and 1, and their cores. */
+static int cores_of(int three, int one)
+{
+    const sk_location locations[] = {{1, 0, -1}, {2, 0, -1}, {1, 0, -1}, {1, 0, -1}};
+    const int cores[] = {three, one, three, three};
+    sk_machine *m = NULL;
+    assert_int_equal(sk_machine_new(4, locations, 7, &m), SK_OK);
+    sk_machine_set_cores(m, cores);
+    int got = m->cores;
+    assert_true(sk_machine_oversubscribed(m) == (three > 0 && one > 0 && three < 3));
+    sk_machine_free(m);
+    return got;
+}
+
+static void cores_count_where_most_ranks_share_one(void **state)
+{
+    (void)state;
+    assert_int_equal(cores_of(3, 1), 3); /* each rank bound to its own: no node has too few */
+    assert_int_equal(cores_of(4, 2), 4);
+    assert_int_equal(cores_of(2, 1), 2);
+    assert_int_equal(cores_of(1, 8), 1);
+    assert_int_equal(cores_of(0, 8), 0); /* not known */
+    assert_int_equal(cores_of(8, 0), 0);
+    /* The node with one rank fewer shares its only core: as if the fullest did likewise. */
+    const sk_location locations[] = {{1, 0, -1}, {1, 0, -1}, {1, 0, -1}, {2, 0, -1}, {2, 0, -1}};
+    sk_machine *m = NULL;
+    assert_int_equal(sk_machine_new(5, locations, 0, &m), SK_OK);
+    sk_machine_set_cores(m, (int[]){4, 4, 4, 1, 1});
+    assert_int_equal(m->cores, 1);
+    assert_true(sk_machine_oversubscribed(m));
+    sk_machine_free(m);
+}
+
 static void any_locations_make_a_machine(void **state)
 {
     (void)state;
@@ -263,6 +296,7 @@ int main(void)
         cmocka_unit_test(even_machines_have_unbound_ranks),
         cmocka_unit_test(nodes_and_sockets_stand_in_the_order_of_their_lowest_rank),
         cmocka_unit_test(ranks_without_a_core_stand_by_rank),
+        cmocka_unit_test(cores_count_where_most_ranks_share_one),
         cmocka_unit_test(any_locations_make_a_machine),
         cmocka_unit_test(a_hundred_thousand_ranks_find_their_places),
         cmocka_unit_test(a_description_fills_nodes_in_order),

@@ -21,15 +21,21 @@ static bool find_machine(sk_comm *c)
     const struct sk_world *w = sk_proc.world;
     bool whole = !c->peers && c->nranks == w->nranks;
     sk_location *at = whole ? w->locations : malloc((size_t)c->nranks * sizeof *at);
-    for (int i = 0; !whole && at && i < c->nranks; i++)
+    int *cores = whole ? w->cores_at : malloc((size_t)c->nranks * sizeof *cores);
+    for (int i = 0; !whole && at && cores && i < c->nranks; i++) {
         at[i] = w->locations[sk_comm_peer(c, i)];
-    bool ok = at && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
+        cores[i] = w->cores_at[sk_comm_peer(c, i)];
+    }
+    bool ok = at && cores && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
     if (ok) {
+        sk_machine_set_cores(c->machine, cores);
         c->machine->copy = w->prices;
         c->machine->net = w->net;
     }
-    if (!whole)
+    if (!whole) {
         free(at);
+        free(cores);
+    }
     return ok;
 }
 

@@ -54,7 +54,8 @@ typedef struct sk_comm {
     _Atomic uint32_t host_starts; /* the same for nonblocking calls */
     unsigned
         host_rounds;    /* a bit per sk_form: the host did reductions that may round here, and so it
-                             stays, for the same bits. The same on all ranks. Not nonblocking ones */
+                             stays, for the same bits. The same on all ranks. Nonblocking ones only with
+                             SKEIN_REPRODUCIBLE */
     uint32_t next_lane; /* of the next nonblocking collective, the same on all ranks */
     struct sk_op *lane_first[SK_SHM_LANES]; /* started on each lane, the first of which runs; under
                                              * sk_proc.lock */

@@ -159,7 +159,7 @@ static int carriers_of(const sk_machine *m, int node, int other)
     return least < CARRIERS ? least : CARRIERS;
 }
 
-sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
+sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m, int cores)
 {
     sk_network out = {0};
     sk_net_probe p = {.wire = wire};
@@ -168,7 +168,7 @@ sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m)
     if (m->nnodes == 1 || sk_settings_given(sk_select_settings(sk_proc.select), SK_SET_MODEL))
         return out;
     bool pair = other < m->nnodes && me < m->node_first[other + 1] - m->node_first[other];
-    double sharing = m->cores > 0 && nlocal > m->cores ? (double)nlocal / m->cores : 1;
+    double sharing = cores > 0 && nlocal > cores ? (double)nlocal / cores : 1;
     if (pair)
         p.peer = m->local_ranks[m->node_first[other] + me];
     if (SK_HOST_YIELDS && sharing > 1)

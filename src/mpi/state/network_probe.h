@@ -9,7 +9,7 @@
 #include "neighbor/cost/model.h"
 #include "topo/machine.h"
 
-/* All ranks of `wire` call this. What this rank has not measured is 0. */
-sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m);
+/* All ranks of `wire` call this. `cores`: that the ranks of this node have together. What this rank has not measured is 0. */
+sk_network sk_network_measure(MPI_Comm wire, int rank, const sk_machine *m, int cores);
 
 #endif

@@ -179,7 +179,7 @@ bool sk_topo_host_allowed(const sk_topo *t, sk_coll coll)
 {
     if (!SK_HAVE_GRAPHS || !t->machine || t->no_async_progress)
         return false;
-    if (!SK_HOST_YIELDS && t->machine->max_per_node > t->machine->cores)
+    if (!SK_HOST_YIELDS && sk_machine_oversubscribed(t->machine))
         return false;
     if (coll == SK_NEIGHBOR_ALLTOALLW && !SK_HOST_NEIGHBOR_W)
         return false;

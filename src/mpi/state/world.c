@@ -115,35 +115,40 @@ static bool agree_on_settings(const sk_rank_note *notes, const struct sk_world *
 }
 
 /* How many cores the ranks of a node may use together: those of the sets that they are bound to, which are the same or
- * share none. */
+ * share none. Unless the user says what to assume. A job may have only a part of a node. */
 static int cores_of_node(const sk_introduction *in, int node)
 {
     const sk_machine *m = in->machine;
     const int *ranks = &m->local_ranks[m->node_first[node]];
-    int n = m->node_first[node + 1] - m->node_first[node], cores = 0;
+    int n = m->node_first[node + 1] - m->node_first[node], cores = 0,
+        all = in->notes[ranks[0]].cores;
+    for (int i = 0; i < n; i++)
+        all = in->notes[ranks[i]].cores < all ? in->notes[ranks[i]].cores : all;
+    if (*sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE))
+        return all;
     for (int i = 0; i < n; i++) {
         const sk_rank_note *note = &in->notes[ranks[i]];
         bool seen = false;
         for (int j = 0; j < i && !seen; j++)
             seen = in->notes[ranks[j]].cpu_set == note->cpu_set;
-        if (note->cpus == 0 || cores >= m->cores)
-            return m->cores;
+        if (note->cpus == 0 || cores >= all)
+            return all;
         cores += seen ? 0 : note->cpus;
     }
-    return cores < m->cores ? cores : m->cores;
+    return cores < all ? cores : all;
 }
 
-/* Of the node with the fewest, unless the user says what to assume. A job may have only a part of a node. */
-static int cores_to_use(const sk_introduction *in)
+static void count_cores(sk_introduction *in)
 {
-    int least = in->machine->cores;
-    if (*sk_settings_text(sk_select_settings(sk_proc.select), SK_SET_MACHINE))
-        return least;
-    for (int i = 0; i < in->machine->nnodes; i++) {
-        int cores = cores_of_node(in, i);
-        least = cores < least ? cores : least;
+    struct sk_world *w = in->w;
+    const sk_machine *m = in->machine;
+    for (int node = 0; node < m->nnodes; node++) {
+        int cores = cores_of_node(in, node);
+        for (int i = m->node_first[node]; i < m->node_first[node + 1]; i++)
+            w->cores_at[m->local_ranks[i]] = cores;
     }
-    return least;
+    sk_machine_set_cores(in->machine, w->cores_at);
+    w->cores = m->cores;
 }
 
 /* The ranks exchange their notes. */
@@ -154,7 +159,8 @@ static bool introduce(sk_introduction *in)
     in->notes = calloc(n, sizeof *in->notes);
     w->locations = calloc(n, sizeof *w->locations);
     w->node_rank = calloc(n, sizeof *w->node_rank);
-    if (!in->notes || !w->locations || !w->node_rank)
+    w->cores_at = calloc(n, sizeof *w->cores_at);
+    if (!in->notes || !w->locations || !w->node_rank || !w->cores_at)
         return false;
     sk_rank_note *mine = &in->notes[w->rank];
     int cores = 0;
@@ -173,14 +179,11 @@ static bool introduce(sk_introduction *in)
         return false;
     if (!agree_on_settings(in->notes, w))
         return false;
-    w->cores = in->notes[0].cores;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         w->locations[i] = in->notes[i].location;
-        w->cores = in->notes[i].cores < w->cores ? in->notes[i].cores : w->cores;
-    }
-    if (sk_machine_new(w->nranks, w->locations, w->cores, &in->machine) != SK_OK)
+    if (sk_machine_new(w->nranks, w->locations, 0, &in->machine) != SK_OK)
         return false;
-    w->cores = in->machine->cores = cores_to_use(in);
+    count_cores(in);
     w->nnodes = in->machine->nnodes;
     memcpy(w->node_rank, in->machine->local_rank, n * sizeof *w->node_rank);
     in->local_ranks = sk_machine_local_ranks(in->machine, w->rank, &in->nlocal);
@@ -376,6 +379,7 @@ static void free_world(struct sk_world *w)
     sk_host.Comm_free(&w->wire);
     free(w->locations);
     free(w->node_rank);
+    free(w->cores_at);
     free(w);
 }
 
@@ -403,7 +407,7 @@ void sk_world_start(void)
         in.tuning = sk_tuned_read();
     if (alive) {
         share_memory(&in);
-        in.network = sk_network_measure(w->wire, w->rank, in.machine);
+        in.network = sk_network_measure(w->wire, w->rank, in.machine, w->cores_at[w->rank]);
     }
     bool ok = vote(&in, alive);
     close_segment(&in);

@@ -24,7 +24,8 @@ struct sk_world {
     int rank, nranks;
     sk_location *locations; /* of each rank */
     int *node_rank;         /* of each rank: its index among the ranks of its node */
-    int cores;              /* of the smallest node */
+    int *cores_at;          /* of each rank: the cores that the ranks of its node have together */
+    int cores;              /* see sk_machine */
     int nnodes;
     bool priced; /* ranks of one node, with prices of copies between them: see worth.h */
     bool

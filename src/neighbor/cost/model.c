@@ -283,8 +283,7 @@ static double net_time(const price_call *c, double work)
 /* Ranks per core; 1 when each rank has a core. */
 static double ranks_per_core(const sk_machine *on)
 {
-    bool shared = on->cores > 0 && on->max_per_node > on->cores;
-    return shared ? (double)on->max_per_node / on->cores : 1;
+    return sk_machine_oversubscribed(on) ? (double)on->max_per_node / on->cores : 1;
 }
 
 double sk_price(const sk_model *m, const sk_machine *on, const sk_load *load, bool distinct,
