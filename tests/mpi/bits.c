@@ -2,7 +2,7 @@
  * called, in each form and on each kind of communicator; a nonblocking one from the first call on that comes after another
  * call which may wait. At the end rank 0 prints a fingerprint of all
  * results, for runs that are to give the same ones. `bits own`: by an operation of the user's, which looks at its type as
- * it may. */
+ * it may. With calls between that look the same to who counts calls: `own` by MPI's operation, `mixed` of integers. */
 #include "testlib.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 
 enum { MOST = 20000, REPEATS = 12, NKINDS = 6 };
 
-static double *in, *out;
+static double *in, *out, *spare;
+static bool own, mixed;
 static MPI_Op sum;
 static uint64_t fingerprint = 14695981039346656037u;
 
@@ -74,6 +75,34 @@ static void others(MPI_Comm comm, int i)
     }
 }
 
+/* As long as a reduction of n doubles. */
+static void look_alike(int kind, int n, int root, MPI_Comm comm)
+{
+    MPI_Datatype type = own ? MPI_DOUBLE : MPI_INT;
+    MPI_Request q;
+    int p, units = own ? n : 2 * n;
+    MPI_Comm_size(comm, &p);
+    if (!own && !mixed)
+        return;
+    switch (kind) {
+    case 0:
+        MPI_Allreduce(in, spare, units, type, MPI_SUM, comm);
+        break;
+    case 1:
+        MPI_Iallreduce(in, spare, units, type, MPI_SUM, comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        break;
+    case 2:
+        MPI_Reduce(in, spare, units, type, MPI_SUM, root, comm);
+        break;
+    case 4:
+        MPI_Scan(in, spare, units, type, MPI_SUM, comm);
+        break;
+    default:
+        MPI_Reduce_scatter_block(in, spare, units / n * (n / p), type, MPI_SUM, comm);
+    }
+}
+
 static void add_to_fingerprint(int n)
 {
     const unsigned char *b = (const unsigned char *)out;
@@ -100,6 +129,7 @@ static void repeat(MPI_Comm comm, const char *where, int first_kind)
                 int kind = (first_kind + k) % NKINDS;
                 if (counts[c] < p)
                     continue;
+                look_alike(kind, counts[c], (k + c) % p, comm);
                 int n = reduce(kind, counts[c], (k + c) % p, comm);
                 size_t bytes = (size_t)n * sizeof *out;
                 if (i == 0)
@@ -129,12 +159,14 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv, "bits");
     test_watch(60, "reductions");
     int me = test_rank(), p = test_size(), none = 0;
-    bool own = argc > 1 && strcmp(argv[1], "own") == 0;
+    own = argc > 1 && strcmp(argv[1], "own") == 0;
+    mixed = argc > 1 && strcmp(argv[1], "mixed") == 0;
     sum = MPI_SUM;
     if (own)
         MPI_Op_create(add, 1, &sum);
     in = must_alloc(MOST * sizeof *in);
     out = must_alloc(MOST * sizeof *out);
+    spare = must_alloc(MOST * sizeof *spare);
     rng r = rng_seed(5, (uint64_t)me, 0);
     for (int i = 0; i < MOST;
          i++) /* of very different sizes, so that each order rounds otherwise */
@@ -163,5 +195,6 @@ int main(int argc, char **argv)
         MPI_Op_free(&sum);
     free(in);
     free(out);
+    free(spare);
     return test_end();
 }

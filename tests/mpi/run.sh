@@ -531,6 +531,7 @@ flavour_tests() { # flavour
         leaves_no_bits_to_the_host $f 3
         run 60 $f 3 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 -- bits own
         run 60 $f 3 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_SINGLE_COPY=1 -- bits own
+        run 60 $f 4 SKEIN_FIND=0 SKEIN_GUARD_AFTER=1 SKEIN_REPRODUCIBLE=on -- bits mixed
         same_bits $f "two runs" 4 SKEIN_FIND=3 -- SKEIN_FIND=3
         same_bits $f "one copy or two" 4 SKEIN_SINGLE_COPY=1 -- SKEIN_SINGLE_COPY=1G
         same_bits $f "SKEIN_REPRODUCIBLE" 5 SKEIN_SHM=1G -- SKEIN_SHM=0 'SKEIN_MACHINE=node:* core:2' \

@@ -1,6 +1,7 @@
 /* alltoallv_shm.c: every slot has a cell for each of the other ranks; longer blocks are in larger cells of
- * another slot, which only ranks with such blocks use. Still longer ones are intra-node messages, or the host's, if local ranks cannot read each other's memory and all blocks
- * together exceed the caches; alltoallv and alltoallw.
+ * another slot, which only ranks with such blocks use. Still longer ones are intra-node messages, or the
+ * host's, if local ranks cannot read each other's memory and all blocks together exceed the caches;
+ * alltoallv and alltoallw.
  * cost      2 copies of a byte
  * good for  one node
  * epochs    2, for short and for longer blocks

@@ -21,6 +21,7 @@ typedef struct sk_descriptor {
     bool nothing;               /* this rank has no part in it */
     bool sized;                 /* the cell has sizes that not all ranks know */
     bool mends;                 /* sk_mend_needed */
+    bool unequal;               /* see sk_mpi_call; in the signature */
     sk_mpi_wire wire;
 } sk_descriptor;
 

@@ -102,12 +102,17 @@ __attribute__((noinline)) static bool start_planned(sk_args *a, sk_comm *c, sk_d
                         .send = (void *)(uintptr_t)a->sbuf,
                         .recv = a->rbuf,
                         .staging = a->staging,
-                        .error = error};
+                        .error = error,
+                        .unequal = x->unequal};
     sk_starts s = {.any = false};
     if (a->form == SK_PERSISTENT)
         s = sk_starts_of(a, c);
     bool served = a->form != SK_PERSISTENT ||
                   sk_own_lane_get(c, uses_shm(x->plan) || uses_shm(s.other), &call.own_lane);
+    if (!served && !uses_shm(x->plan)) { /* all ranks know that */
+        sk_starts_without_other(&s);
+        served = true;
+    }
     if (served)
         *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
     if (served && s.any && *rc == MPI_SUCCESS)
@@ -274,7 +279,7 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         run_by_host(a, c, g, v);
         return sk_mend_needed(&call.call) && sk_mend_run(a, c, rc);
     }
-    call.call.other = v.side == SK_GUARD_OTHER;
+    call.call.other = v.side == SK_GUARD_OTHER && sk_guarded_other_allowed(a, &call);
     if (!plan && st == SK_OK)
         st = sk_comm_plan(c, &call.call, &plan, &built);
     if (st != SK_OK) {
@@ -294,12 +299,13 @@ static bool plan_and_run(sk_args *a, sk_comm *c, MPI_Request *request,
         sk_descriptor made, *x = once ? NULL : sk_call_cache_add(a, c, &call, plan);
         if (!x)
             sk_descriptor_init(x = &made, c, &call, a->op, plan);
-        x->wire.signature ^= call.unequal;
+        x->unequal = call.unequal;
+        x->wire.signature ^= x->unequal;
         x->guarded = g;
         x->sized = g && g->sizes; /* and then counted, which the shortest way does not */
         x->one_epoch &= !x->sized;
         x->nothing &= !x->sized;
-        x->side = call.call.other ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
+        x->side = v.side == SK_GUARD_OTHER ? SK_GUARD_OTHER : SK_GUARD_SKEIN;
         if (host_is_as_good(a, c, plan))
             to_host(a, c, plan->host ? SK_HOST_TUNED : SK_HOST_SAME);
         else
@@ -405,7 +411,7 @@ static sk_host_reason adopt(sk_args *a, sk_comm *c)
     }
     if (sk_comm_adopted(c))
         return SK_NHOST_REASONS;
-    if (a->form != SK_NONBLOCKING && sk_args_may_round(a))
+    if ((a->form != SK_NONBLOCKING || sk_proc.reproducible) && sk_args_may_round(a))
         c->host_rounds |= 1U << a->form;
     return c->state == SK_COMM_FOREIGN ? SK_HOST_FOREIGN : SK_HOST_EARLY;
 }

@@ -83,6 +83,12 @@ static bool same_bits(const sk_algo *other, const sk_mpi_call *call)
     return other->rule[0].when == SK_WHEN_ONE_NODE && !call->own_op;
 }
 
+bool sk_guarded_other_allowed(const sk_args *a, const sk_mpi_call *call)
+{
+    const sk_algo *other = bits_may_change(a) ? sk_select_other(sk_proc.select, &call->call) : NULL;
+    return !bits_may_change(a) || (other && same_bits(other, call));
+}
+
 /* Who may serve such calls, the host if it is `allowed`? 0: nobody is compared. */
 static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed)
 {
@@ -95,12 +101,11 @@ static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed)
     if (!choice.algo)
         return 0;
     const sk_algo *other = sk_select_other(sk_proc.select, call);
-    bool rounds = bits_may_change(a);
     unsigned sides = 1U << SK_GUARD_SKEIN;
-    if (!rounds && allowed)
+    if (!bits_may_change(a) && allowed)
         sides |= 1U << SK_GUARD_HOST;
     if (other && !sk_coll_neighbor(a->coll) && !host_would_start(a, call, other) &&
-        (!rounds || same_bits(other, &read)))
+        sk_guarded_other_allowed(a, &read))
         sides |= 1U << SK_GUARD_OTHER;
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
 }
@@ -311,7 +316,9 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
 {
     sk_mpi_call read;
     int64_t ns = 0;
-    if (c->nranks < 2 || c->devices || !sk_args_read(a, c, &read))
+    /* A start that agrees must go on while its rank is in another call of the host's. */
+    if (c->nranks < 2 || c->devices || !sk_proc.world->progress_everywhere ||
+        !sk_args_read(a, c, &read))
         return false;
     bool host = host_allowed(c, a) && sk_proc.world->keeps_comms;
     *tuned = host && tuned_to_host(a, &read.call, &ns);

@@ -45,6 +45,10 @@ typedef struct sk_guarded {
  * have been, by sk_guarded_stays, and the ranks may wait for each other to agree on their class. */
 sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, bool counted);
 
+/* May Skein's other algorithm serve this call of the cell? Not a reduction whose bits it could change: whether a cell has
+ * another algorithm is decided by one of its calls, which may have another type or operation. The same answer on all ranks. */
+bool sk_guarded_other_allowed(const sk_args *a, const sk_mpi_call *call);
+
 /* The guard of a persistent request of its own: see persist.h. False: nothing is compared. The host's request must keep the
  * communicator to be. `tuned`: the tuning file has the host serve first. The same answer on all ranks. */
 bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tuned);

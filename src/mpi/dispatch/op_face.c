@@ -15,7 +15,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-bool sk_op_set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan *plan)
+bool sk_op_set_plan(sk_op *op, sk_comm *c, const sk_mpi_call *call, sk_plan *plan)
 {
     const struct sk_sched_view *v = sk_sched_view(plan->sched);
     size_t scratch = aligned((size_t)v->scratch);
@@ -29,7 +29,7 @@ bool sk_op_set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan 
     op->packets = memory + scratch;
     op->ntypes = v->ntypes;
     op->wire.types = v->types;
-    op->wire.handles = memcpy(memory + scratch + packets + arrays, handles, types);
+    op->wire.handles = memcpy(memory + scratch + packets + arrays, call->handles, types);
     op->wire.exact = sk_mpi_wire_exact(plan->algo->coll);
     if (sk_hint_wanted())
         op->wire.hint = sk_hint_of(plan->algo->coll, plan->bytes, c->nranks, op->wire.hint.call);
@@ -37,7 +37,7 @@ bool sk_op_set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan 
         sk_mpi_wire_set_arrays(&op->wire, memory + scratch + packets, v->max_transfers);
     if (v->nepochs)
         sk_mpi_wire_shm(&op->wire, op->persistent ? op->own_lane.shm : c->lease->lane[op->lane],
-                        c->machine, v, plan->signature);
+                        c->machine, v, plan->signature ^ call->unequal);
     op->plan = plan;
     return true;
 }
@@ -88,7 +88,7 @@ bool sk_op_add_other(sk_op *op, const sk_mpi_call *call, sk_plan *plan)
                              .op = first->wire.op,
                              .kernel = first->wire.kernel,
                              .tag = first->wire.tag};
-    bool made = sk_op_set_plan(op, op->comm, call->handles, plan);
+    bool made = sk_op_set_plan(op, op->comm, call, plan);
     if (made) {
         sk_plan_hold(plan);
         sk_op_see_if_at_once(op);

@@ -43,8 +43,7 @@ sk_op *sk_op_new(sk_comm *c, const sk_mpi_call *call, MPI_Op mpi_op, sk_plan *pl
                              .op = mpi_op,
                              .kernel = call->kernel};
     if ((form == SK_NONBLOCKING && !take_lane(op, c)) ||
-        (plan ? !sk_op_set_plan(op, c, call->handles, plan)
-              : !(op->call = sk_mpi_call_copy(call)))) {
+        (plan ? !sk_op_set_plan(op, c, call, plan) : !(op->call = sk_mpi_call_copy(call)))) {
         sk_op_release(op);
         return NULL;
     }
@@ -124,9 +123,7 @@ static sk_status make_plan(sk_op *op)
     if (st == SK_OK)
         st = sk_comm_plan(c, &call->call, &plan, NULL);
     if (st == SK_OK)
-        st = !plan->algo                                  ? SK_BADARG
-             : sk_op_set_plan(op, c, call->handles, plan) ? SK_OK
-                                                          : SK_NOMEM;
+        st = !plan->algo ? SK_BADARG : sk_op_set_plan(op, c, call, plan) ? SK_OK : SK_NOMEM;
     if (st != SK_OK) {
         sk_plan_release(plan);
         op->ntypes = 0;

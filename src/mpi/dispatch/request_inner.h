@@ -7,7 +7,7 @@
 void sk_op_init_run(sk_op *op);
 
 /* Everything a run needs, in one block of memory. Takes over the caller's hold on the plan. False: out of memory. */
-bool sk_op_set_plan(sk_op *op, sk_comm *c, const MPI_Datatype *handles, sk_plan *plan);
+bool sk_op_set_plan(sk_op *op, sk_comm *c, const sk_mpi_call *call, sk_plan *plan);
 
 /* Can a start run as far as it can at once? */
 void sk_op_see_if_at_once(sk_op *op);
