@@ -98,7 +98,8 @@ static bool decide_at_0(bool at_rank_0)
 
 /* Seconds of one call of each side together: the best seen, because on a shared machine one
  * interruption would otherwise shrink the whole measurement. Slow calls get fewer warm-up calls. Nonblocking
- * ones are compared over several blocking calls. */
+ * ones are compared over several blocking calls. The calls of a side follow each other, as in the trains that are timed
+ * later: Skein compares them meanwhile. */
 static double warm_up(sk_case *c, const sk_measurement *m)
 {
     enum { MOST_CHUNK = 32, COMPARED = 512 };
@@ -112,8 +113,8 @@ static double warm_up(sk_case *c, const sk_measurement *m)
             chunk = MOST_CHUNK;
         sk_case_agree(c);
         double t = sk_clock_now(m->sampler.clock);
-        for (int i = 0; i < chunk; i++)
-            for (int side = 0; side < SK_SIDES; side++)
+        for (int side = 0; side < SK_SIDES; side++)
+            for (int i = 0; i < chunk; i++)
                 sk_case_run(c, side == SK_HOST);
         double now = sk_clock_now(m->sampler.clock);
         if ((now - t) / chunk < pair)
