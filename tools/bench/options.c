@@ -71,8 +71,9 @@ static const struct argp_option options[] = {
     {"rounds", ROUNDS, "N", 0, "rounds per point (default 21; fewer where a call is slow)", 0},
     {"seconds", SECONDS, "N", 0, "divide N seconds among all points (default: 0.7 s for each)", 0},
     {"again", AGAIN, "N", OPTION_ARG_OPTIONAL,
-     "then measure what is below 0.95 N times more (default 3), in a process each; the median of "
-     "these counts: what was disturbed once is not low again",
+     "then measure what is below 0.95 N times more (default 3), in a process each and four times "
+     "as "
+     "long; the median of these counts: what was disturbed once is not low again",
      0},
     {"mpi", MPI, "NAME", 0, "openmpi, mpich or both (default: those installed)", 0},
     {"algorithm", ALGORITHM, "NAME", 0, "force an algorithm of Skein", 0},
