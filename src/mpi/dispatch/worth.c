@@ -116,12 +116,14 @@ bool sk_worth_host_is_slow(void)
     return sk_proc.world && host_is_slow(sk_proc.world);
 }
 
-/* Where ranks share cores and wait for each other Skein saves a third of the host's time or more, so what
- * adopting costs is soon made up for. Where counts may be zero nobody knows who waits. */
+/* Where ranks share cores and most of a call is that they wait for each other, Skein saves a third of the host's time or
+ * more, so what adopting costs is soon made up for; of what copies take it saves little. Where counts may be zero nobody
+ * knows who waits. */
 static double share(const struct sk_world *w, const sk_call *call)
 {
-    bool saves = w->wait != SK_WAIT_SPIN && synchronizes(call->coll);
-    return saves && !sk_coll_irregular(call->coll) ? SHARE / 2.0 : SHARE;
+    bool saves = synchronizes(call->coll) && !sk_coll_irregular(call->coll) &&
+                 2 * waiting(w, call->nranks) > host_time(w, call);
+    return saves ? SHARE / 2.0 : SHARE;
 }
 
 static uint64_t mix(uint64_t h, const void *array, size_t bytes)
