@@ -28,7 +28,7 @@ typedef struct bench_run {
     double budget; /* seconds per point */
     sk_result *results;
     const sk_job **from; /* the job of each result */
-    int nresults, room, npoints, done;
+    int nresults, capacity, npoints, done;
     const sk_job *job; /* the running one */
     sk_busy busy;
     bool wrong;
@@ -82,7 +82,7 @@ static bool take_line(void *ctx, char *text)
     b->done++;
     r.algorithm = algorithm_at(b, &r.point, &r.forced);
     b->wrong = b->wrong || r.point.equal == SK_SKEIN_WRONG;
-    if (b->nresults < b->room) {
+    if (b->nresults < b->capacity) {
         b->from[b->nresults] = b->job;
         b->results[b->nresults++] = r;
     }
@@ -246,9 +246,9 @@ static int measure(bench_run *b, const sk_job *jobs)
     for (const sk_job *j = jobs; j; j = j->next, n++)
         b->npoints += sk_job_points(j);
     b->budget = b->o.seconds > 0 ? (double)b->o.seconds / b->npoints : 1e-3 * DEFAULT_MS;
-    b->room = b->npoints + (int)b->o.again;
-    b->results = sk_arena_need(b->arena, ((size_t)b->room + 1) * sizeof *b->results);
-    b->from = sk_arena_need(b->arena, ((size_t)b->room + 1) * sizeof(const sk_job *));
+    b->capacity = b->npoints + (int)b->o.again;
+    b->results = sk_arena_need(b->arena, ((size_t)b->capacity + 1) * sizeof *b->results);
+    b->from = sk_arena_need(b->arena, ((size_t)b->capacity + 1) * sizeof(const sk_job *));
     fprintf(stderr, "%d points in %d runs, up to %.2g s each: about %.0f s\n", b->npoints, n,
             b->budget, b->npoints * b->budget + n);
     if (!sk_busy_start(b->arena, (int)b->o.busy, &b->busy)) {
