@@ -75,7 +75,9 @@ def measure(a, out, where, options):
     skein = [str(Path(a.build).resolve() / "bin" / "skein"), "bench"]
     name = options[:1] if options[0] == "neighbor" else []
     bench = skein + name + ["--mpi", a.mpi, "--ranks", str(where["hosts"] * where["per_host"]), "--seconds",
-                            str(a.seconds), "--csv", str(points)] + (["--again=" + str(a.again)] if a.again else []) + options[len(name):]
+                            str(a.seconds), "--csv", str(points)] + options[len(name):]
+    if a.again:
+        bench.append(f"--again={a.again}")
     log = out / "log.txt"
     with open(log, "a") as f:
         done = subprocess.run(cluster + ["--"] + bench, stdout=f, stderr=subprocess.STDOUT)

@@ -26,7 +26,7 @@ static bool find_machine(sk_comm *c)
         at[i] = w->locations[sk_comm_peer(c, i)];
         cores[i] = w->cores_at[sk_comm_peer(c, i)];
     }
-    bool ok = at && cores && sk_machine_new(c->nranks, at, w->cores, &c->machine) == SK_OK;
+    bool ok = at && cores && sk_machine_new(c->nranks, at, 0, &c->machine) == SK_OK;
     if (ok) {
         sk_machine_set_cores(c->machine, cores);
         c->machine->copy = w->prices;

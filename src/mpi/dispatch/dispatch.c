@@ -109,10 +109,6 @@ __attribute__((noinline)) static bool start_planned(sk_args *a, sk_comm *c, sk_d
         s = sk_starts_of(a, c);
     bool served = a->form != SK_PERSISTENT ||
                   sk_own_lane_get(c, uses_shm(x->plan) || uses_shm(s.other), &call.own_lane);
-    if (!served && !uses_shm(x->plan)) { /* all ranks know that */
-        sk_starts_without_other(&s);
-        served = true;
-    }
     if (served)
         *rc = start_or_raise(c, &call, a->op, x->plan, a->form, request);
     if (served && s.any && *rc == MPI_SUCCESS)

@@ -85,8 +85,10 @@ static bool same_bits(const sk_algo *other, const sk_mpi_call *call)
 
 bool sk_guarded_other_allowed(const sk_args *a, const sk_mpi_call *call)
 {
-    const sk_algo *other = bits_may_change(a) ? sk_select_other(sk_proc.select, &call->call) : NULL;
-    return !bits_may_change(a) || (other && same_bits(other, call));
+    if (!bits_may_change(a))
+        return true;
+    const sk_algo *other = sk_select_other(sk_proc.select, &call->call);
+    return other && same_bits(other, call);
 }
 
 /* Who may serve such calls, the host if it is `allowed`? 0: nobody is compared. */

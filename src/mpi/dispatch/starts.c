@@ -17,14 +17,6 @@ sk_starts sk_starts_of(const sk_args *a, sk_comm *c)
     return s;
 }
 
-void sk_starts_without_other(sk_starts *s)
-{
-    sk_plan_release(s->other);
-    s->other = NULL;
-    s->guard.sides &= ~(1U << SK_GUARD_OTHER);
-    s->any = sk_guard_has(&s->guard, SK_GUARD_HOST);
-}
-
 void sk_starts_compare(sk_args *a, sk_comm *c, const sk_starts *s, const sk_mpi_call *call,
                        const sk_plan *plan, sk_op *op)
 {

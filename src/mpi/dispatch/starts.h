@@ -16,9 +16,6 @@ typedef struct sk_starts {
 /* The same answer on all ranks. */
 sk_starts sk_starts_of(const sk_args *a, sk_comm *c);
 
-/* There is no lane for the other algorithm. */
-void sk_starts_without_other(sk_starts *s);
-
 /* The guard of a request that was made. If the host may serve starts of it, all ranks make the host's request as well. */
 void sk_starts_compare(sk_args *a, sk_comm *c, const sk_starts *s, const sk_mpi_call *call,
                        const sk_plan *plan, sk_op *op);

@@ -27,8 +27,10 @@ static bool priced(const struct sk_world *w)
 
 static double ranks_per_core(const struct sk_world *w)
 {
-    int least = (w->nranks + w->cores - 1) / w->cores;
-    return w->wait == SK_WAIT_SPIN ? 1 : least;
+    if (w->wait == SK_WAIT_SPIN || w->cores < 1) /* how many cores is not known */
+        return 1;
+    int most = (w->nranks + w->cores - 1) / w->cores;
+    return most;
 }
 
 /* Does each rank wait for all others? In a reduce_scatter not for those with an empty block. */
