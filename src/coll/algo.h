@@ -47,6 +47,7 @@ typedef struct sk_rule {
     sk_ways (*ways)(const sk_call *c);
     sk_setting otherwise;
     sk_setting ranks; /* this many ranks or more */
+    sk_setting nodes; /* this many nodes or fewer */
 } sk_rule;
 
 enum { SK_RULES_MAX = 2 };
@@ -77,6 +78,9 @@ typedef struct sk_algo {
     bool straight;
     /* The same for blocks longer than that; NULL: for none. It reads what is equal on all ranks. */
     int64_t (*straight_above)(const sk_call *c);
+
+    /* scan, exscan: prefixes go from each rank to the next one, so calls back to back overlap, as they do in every MPI. */
+    bool chain;
 
     /* What it costs, for the tests: see claim.h. Not for neighbourhood collectives. */
     void (*claim)(const struct sk_cost_case *k, struct sk_cost *c);

@@ -160,10 +160,20 @@ static bool ranks_hold(const sk_rule *r, const sk_settings *s, const sk_call *c,
     return c->nranks >= want;
 }
 
+static bool nodes_hold(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
+                       size_t size)
+{
+    int64_t most = sk_settings_int(s, r->nodes);
+    bool yes = c->machine->nnodes <= most;
+    say(why, size, "%d nodes %s %" PRId64 " (%s)", c->machine->nnodes, yes ? "<=" : ">", most,
+        sk_setting_info_get(r->nodes)->var);
+    return yes;
+}
+
 sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_call *c, char *why,
                              size_t size)
 {
-    char bytes[112], ranks[80], kind[48];
+    char bytes[112], ranks[80], kind[80];
     size_t one = size ? sizeof bytes : 0, two = size ? sizeof ranks : 0,
            three = size ? sizeof kind : 0;
     bytes[0] = ranks[0] = kind[0] = '\0';
@@ -181,7 +191,7 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
         say(why, size, "%s", ranks);
         return SK_RULE_WRONG_SIZE;
     }
-    if (!kind_holds(r, c, kind, three)) {
+    if (r->nodes ? !nodes_hold(r, s, c, kind, three) : !kind_holds(r, c, kind, three)) {
         say(why, size, "%s", kind);
         return SK_RULE_WRONG_KIND;
     }

@@ -302,6 +302,27 @@ static void leaders_serve_more_where_messages_are_dear(void **state)
     sk_machine_free(m);
 }
 
+static void a_chain_of_nodes_serves_few_nodes(void **state)
+{
+    (void)state;
+    sk_machine *few = NULL, *many = NULL;
+    char err[128];
+    assert_int_equal(sk_machine_parse("node:8 core:2", 16, &few, err, sizeof err), SK_OK);
+    assert_int_equal(sk_machine_parse("node:9 core:2", 18, &many, err, sizeof err), SK_OK);
+    sk_call c = call(SK_SCAN, 16, 1024), d = call(SK_EXSCAN, 18, 1024);
+    c.machine = few;
+    d.machine = many;
+    c.builtin = d.builtin = true;
+    c.slot_bytes = d.slot_bytes = 64 << 10;
+    chooses_call("", c, "chain", NULL);
+    chooses_call("SKEIN_SCAN_CHAIN_NODES=7", c, "leaders", NULL);
+    chooses_call("", d, "leaders", NULL);
+    chooses_call("SKEIN_SCAN_CHAIN_NODES=9", d, "chain", NULL);
+    chooses_call("SKEIN_SCAN_CHAIN=1K", c, "leaders", NULL);
+    sk_machine_free(few);
+    sk_machine_free(many);
+}
+
 static bool goes_straight(const char *env, sk_machine *m, sk_coll coll, int64_t bytes)
 {
     sk_select *s = with(env);
@@ -516,6 +537,7 @@ int main(void)
         cmocka_unit_test(every_collective_has_an_algorithm_for_every_call),
         cmocka_unit_test(parts_of_a_call_are_chosen_by_the_same_rules),
         cmocka_unit_test(leaders_serve_more_where_messages_are_dear),
+        cmocka_unit_test(a_chain_of_nodes_serves_few_nodes),
         cmocka_unit_test(the_host_sends_blocks_straight_as_well),
         cmocka_unit_test(scatter_goes_straight_where_messages_are_cheap),
         cmocka_unit_test(plans_of_different_calls_are_different),

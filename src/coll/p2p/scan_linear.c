@@ -29,6 +29,7 @@ const sk_algo sk_scan_linear = {
     .about = "a chain; few ranks, or calls back to back",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .chain = true,
     .claim = claim,
 };
 
@@ -38,5 +39,6 @@ const sk_algo sk_exscan_linear = {
     .about = "a chain; few ranks, or calls back to back",
     .scratch = sk_prefix_scratch,
     .build = build,
+    .chain = true,
     .claim = claim,
 };

@@ -130,10 +130,25 @@ static bool host_may_be_first(const sk_args *a)
            !sk_select_tuned(sk_proc.select, a->coll, a->form);
 }
 
-bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a)
+static bool is_prefix(const sk_args *a)
 {
-    return (a->coll == SK_SCAN || a->coll == SK_EXSCAN) && host_has(a) && c->call_machine &&
-           c->call_machine->nnodes > 1 && !sk_proc.reproducible && host_may_be_first(a);
+    return a->coll == SK_SCAN || a->coll == SK_EXSCAN;
+}
+
+static bool host_is_safe(const sk_args *a, const sk_call *call)
+{
+    sk_choice choice;
+    if (!is_prefix(a) || !host_has(a) || !several_nodes(call) || sk_proc.reproducible ||
+        !host_may_be_first(a))
+        return false;
+    sk_select_choose(sk_proc.select, call, &choice);
+    return choice.algo && !choice.algo->chain;
+}
+
+bool sk_guarded_host_is_safe(sk_comm *c, const sk_args *a)
+{
+    sk_mpi_call read;
+    return is_prefix(a) && sk_args_read(a, c, &read) && host_is_safe(a, &read.call);
 }
 
 bool sk_guarded_host_does_the_same(const sk_args *a, const sk_plan *plan)
@@ -353,7 +368,7 @@ sk_guarded *sk_guarded_find(sk_comm *c, const sk_args *a, const sk_call *call, b
                                ? sizes_of(c, a->coll)
                                : NULL;
     int64_t met = sizes && !counted ? count_sizes(c, sizes, call) : 0;
-    host = host || (allowed && sk_guarded_host_is_safe(c, a));
+    host = host || (allowed && host_is_safe(a, call));
     sk_guarded like = {.form = a->form,
                        .coll = a->coll,
                        .sizes = sizes,

@@ -57,10 +57,11 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
 void sk_guarded_ended(const sk_guard *g, const sk_comm *c, sk_coll coll, int64_t bytes,
                       const sk_learn_call *learn);
 
-/* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Skein's
- * leaders are faster if all ranks have cores of their own, which a rank does not know of other hosts. So the host
- * serves nonblocking calls, and blocking ones until it is seen that Skein is faster. The same answer on all ranks. */
-bool sk_guarded_host_is_safe(const sk_comm *c, const sk_args *a);
+/* On several nodes hosts pass the prefixes of scan and exscan along a chain, where calls back to back overlap. Where Skein's
+ * algorithm is none, but leaders, it is faster if all ranks have cores of their own, which a rank does not know of other
+ * hosts. So there the host serves nonblocking calls, and blocking ones until it is seen that Skein is faster. The same
+ * answer on all ranks. */
+bool sk_guarded_host_is_safe(sk_comm *c, const sk_args *a);
 
 /* A nonblocking or persistent call between nodes that is a message for each block, which the host sends with less
  * overhead. Not persistent ones of a host whose own are wrong. The same answer on all ranks. */

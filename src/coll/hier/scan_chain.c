@@ -1,0 +1,190 @@
+/* scan_chain.c: node by node. On every node each rank combines the vectors up to its own, in shared memory; the
+ * last one sends the prefix that it ends with to the first rank of the next node, which hands it to its local
+ * ranks; scan and exscan.
+ * cost      (M-1)(alpha + n beta), and two passes through the memory of a node
+ * good for  few nodes with several ranks each that follow each other; calls back to back, which overlap
+ * short     the first rank of a node puts the prefix in front of its own vector, before others take that
+ * long      chunks of 128 KiB: nodes further on combine one while those before combine the next
+ * scratch   a chunk; two for exscan
+ *
+ * A rank never waits for ranks above it, so those below run ahead. */
+#include "coll/claim.h"
+#include "coll/phase/hier.h"
+#include "coll/phase/reduce.h"
+
+typedef struct chain {
+    sk_sched *s;
+    const sk_call *c;
+    int me, nlocal;  /* my index among the ranks of my node, and how many these are */
+    bool takes;      /* there are nodes before mine */
+    bool gives;      /* I end my node, and there are nodes behind it */
+    bool joins;      /* short: see above */
+    sk_span before;  /* the prefix of the nodes before */
+    sk_span through; /* exscan: what I give, which is not my result */
+} chain;
+
+static bool first(const chain *x)
+{
+    return x->me == 0;
+}
+
+static bool exclusive(const chain *x)
+{
+    return x->c->coll == SK_EXSCAN;
+}
+
+/* An epoch of vectors; *slot: mine. */
+static int epoch_of(const chain *x, int64_t n, sk_span *slot)
+{
+    uint32_t type = x->c->send.type;
+    int epoch = sk_epoch(x->s, sk_slot_bytes(&x->c->types[type], n), false);
+    *slot = sk_slot_typed(x->c->types, type, epoch, 0, n);
+    return epoch;
+}
+
+/* As far as my node goes: `result`, and what the next node needs. Who joins has the prefix of the nodes before. */
+static void combine_in_slots(const chain *x, int64_t n, sk_span own, sk_span before, sk_span result,
+                             sk_span through)
+{
+    sk_span slot;
+    int epoch = epoch_of(x, n, &slot), below = x->me + !exclusive(x);
+    bool joins = x->joins && x->takes && first(x);
+    sk_copy(x->s, own, slot);
+    if (joins) {
+        sk_recv(x->s, before, x->c->rank - 1);
+        sk_fence(x->s);
+        sk_reduce(x->s, before, slot);
+    }
+    sk_fence(x->s);
+    sk_post(x->s, epoch);
+    if (joins)
+        sk_copy(x->s, exclusive(x) ? before : slot, result);
+    else if (below == 1)
+        sk_take(x->s, x->c->rank - x->me, slot, result);
+    else if (below > 1)
+        sk_fold_local(x->s, 0, below, slot, result);
+    if (x->gives && exclusive(x))
+        sk_fold_local(x->s, 0, x->nlocal, slot, through);
+}
+
+static void combine_alone(const chain *x, sk_span own, sk_span result, sk_span through)
+{
+    if (!exclusive(x)) {
+        sk_copy(x->s, own, result);
+    } else if (x->gives) {
+        sk_fence(x->s); /* the chunk before is sent from there */
+        sk_copy(x->s, own, through);
+    }
+    sk_fence(x->s);
+}
+
+/* The prefix of the nodes before mine, which my node's first rank receives. */
+static void take_before(const chain *x, int64_t n, sk_span before)
+{
+    sk_span slot = {0};
+    int epoch = x->nlocal > 1 ? epoch_of(x, n, &slot) : 0;
+    if (!first(x)) {
+        sk_take(x->s, x->c->rank - x->me, slot, before);
+    } else {
+        sk_recv(x->s, before, x->c->rank - 1);
+        if (x->nlocal > 1) {
+            sk_fence(x->s);
+            sk_copy(x->s, before, slot);
+            sk_fence(x->s);
+            sk_post(x->s, epoch);
+            return;
+        }
+    }
+    sk_fence(x->s);
+}
+
+static void put_in_front(const chain *x, sk_span before, sk_span result, sk_span through)
+{
+    if (exclusive(x) && first(x))
+        sk_copy(x->s, before, result);
+    else
+        sk_reduce(x->s, before, result);
+    if (exclusive(x) && x->gives)
+        sk_reduce(x->s, before, through);
+}
+
+static void build_chunk(const chain *x, int64_t from, int64_t n)
+{
+    const sk_call *c = x->c;
+    sk_span own = sk_send_elems(c, from, n), result = sk_recv_elems(c, from, n),
+            before = sk_elems_cut(c, x->before, 0, n), through = result;
+    if (exclusive(x) && x->gives)
+        through = sk_elems_cut(c, x->through, 0, n);
+    if (x->nlocal > 1)
+        combine_in_slots(x, n, own, before, result, through);
+    else
+        combine_alone(x, own, result, through);
+    if (x->takes && !(x->joins && x->nlocal > 1)) {
+        take_before(x, n, before);
+        put_in_front(x, before, result, through);
+    }
+    sk_fence(x->s);
+    if (x->gives)
+        sk_send(x->s, through, c->rank + 1);
+}
+
+/* Does it take less than a message to combine the vectors of a node? Then that may wait for the prefix. */
+static bool is_short(const sk_call *c)
+{
+    return sk_call_bytes(c) <= SK_MESSAGE_WAY / c->machine->max_per_node;
+}
+
+static void build(sk_sched *s, const sk_call *c)
+{
+    const sk_machine *m = c->machine;
+    int64_t n = sk_call_elems(c), most = sk_hier_chunk_elems(c);
+    if (sk_call_bytes(c) == 0)
+        return;
+    chain x = {.s = s, .c = c, .me = m->local_rank[c->rank], .joins = is_short(c)};
+    sk_machine_local_ranks(m, c->rank, &x.nlocal);
+    x.takes = c->rank > x.me;
+    x.gives = x.me == x.nlocal - 1 && c->rank < c->nranks - 1;
+    int chunks = sk_hier_chunks(n, most);
+    int64_t longest = sk_hier_chunk_first(n, chunks, 1);
+    if (x.takes)
+        x.before = sk_scratch_typed(s, c->send.type, longest);
+    if (x.gives && c->coll == SK_EXSCAN)
+        x.through = sk_scratch_typed(s, c->send.type, longest);
+    for (int i = 0; i < chunks; i++) {
+        int64_t from = sk_hier_chunk_first(n, chunks, i);
+        build_chunk(&x, from, sk_hier_chunk_first(n, chunks, i + 1) - from);
+    }
+}
+
+static bool fits(const sk_call *c)
+{
+    return sk_hier_reduction_fits(c) && sk_hier_reduces_in_shm(c) && sk_hier_in_order(c);
+}
+
+static int64_t scratch(const sk_call *c)
+{
+    int64_t n = sk_call_elems(c), most = sk_hier_chunk_elems(c);
+    return sk_vectors_scratch(c, 2, n < most ? n : most);
+}
+
+static void claim(const sk_cost_case *k, sk_cost *c)
+{
+    int64_t chunks = sk_claim_ceil(k->n / 8, sk_hier_chunk_elems(k->call));
+    sk_claim_off_node(k, c, 1, chunks * (k->nodes - 1), (k->nodes - 1) * k->n);
+    c->max_senders = k->nodes - 1;
+    c->node_sends = 0;
+    c->max_epochs = chunks * (is_short(k->call) ? 1 : 2);
+}
+
+#define CHAIN(COLL)                                                                                \
+    {                                                                                              \
+        .name = "chain", .coll = (COLL),                                                           \
+        .about = "combine on every node, then node by node; few nodes, or calls back to back",     \
+        .fits = fits, .scratch = scratch, .build = build, .claim = claim, .chain = true,           \
+        .rule = {{.when = SK_WHEN_NODES,                                                           \
+                  .below = SK_SET_SCAN_CHAIN,                                                      \
+                  .nodes = SK_SET_SCAN_CHAIN_NODES}},                                              \
+    }
+
+const sk_algo sk_scan_chain = CHAIN(SK_SCAN);
+const sk_algo sk_exscan_chain = CHAIN(SK_EXSCAN);
