@@ -125,14 +125,15 @@ static double warm_up(sk_case *c, const sk_measurement *m)
     return pair;
 }
 
-/* So many single calls that Skein has found out what is best for them. */
+/* So many single calls that Skein has found out what is best for them: slow ones may take longer for that. */
 static void warm_up_singles(sk_case *c, const sk_measurement *m)
 {
-    enum { TIMES = 20 };
-    double begin = sk_clock_now(m->sampler.clock), us[SK_SIDES];
-    for (int i = 0;
-         i < TIMES && decide_at_0(sk_clock_now(m->sampler.clock) - begin < m->budget / 4); i++)
+    enum { LEAST = 3, MOST = 20 };
+    double begin = sk_clock_now(m->sampler.clock), took = 0, us[SK_SIDES];
+    for (int i = 0; i < MOST && decide_at_0(took < m->budget / (i < LEAST ? 1 : 4)); i++) {
         sk_sample_singles(c, &m->sampler, SK_MAX_SINGLES, i, us);
+        took = sk_clock_now(m->sampler.clock) - begin;
+    }
 }
 
 static int clamp(double x, int lo, int hi)
