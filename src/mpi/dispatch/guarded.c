@@ -71,10 +71,12 @@ static void free_cells(sk_guarded *first)
     }
 }
 
-/* The other algorithm is a message for each block, which the host starts: it is the host that is compared. */
-static bool host_would_start(const sk_args *a, const sk_call *call, const sk_algo *other)
+/* The other algorithm is a message for each block between nodes. The host starts it where it is nonblocking, and takes as long
+ * otherwise: it is the host that is compared. */
+static bool host_does_as_well(const sk_args *a, const sk_call *call, const sk_algo *other,
+                              bool host)
 {
-    return a->form == SK_NONBLOCKING && other->straight && several_nodes(call);
+    return (host || a->form == SK_NONBLOCKING) && other->straight && several_nodes(call);
 }
 
 /* Algorithms of one node combine from the left. The user's operations may still round otherwise if operands are swapped. */
@@ -91,10 +93,17 @@ bool sk_guarded_other_allowed(const sk_args *a, const sk_mpi_call *call)
     return other && same_bits(other, call);
 }
 
-/* Who may serve such calls, the host if it is `allowed`? 0: nobody is compared. */
-static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed)
+static bool uses_slots(const sk_algo *other)
+{
+    sk_when when = other->rule[0].when;
+    return when == SK_WHEN_ONE_NODE || when == SK_WHEN_NODES;
+}
+
+/* Who may serve such calls, the host if it is `allowed`? 0: nobody is compared. *slots: the other algorithm uses shared memory. */
+static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed, bool *slots)
 {
     sk_mpi_call read;
+    *slots = false;
     if (!sk_args_read(a, c, &read))
         return 0;
     const sk_call *call = &read.call;
@@ -103,10 +112,12 @@ static unsigned sides_of(sk_comm *c, const sk_args *a, bool allowed)
     if (!choice.algo)
         return 0;
     const sk_algo *other = sk_select_other(sk_proc.select, call);
+    *slots = other && uses_slots(other);
     unsigned sides = 1U << SK_GUARD_SKEIN;
-    if (!bits_may_change(a) && allowed)
+    bool host = !bits_may_change(a) && allowed;
+    if (host)
         sides |= 1U << SK_GUARD_HOST;
-    if (other && !sk_coll_neighbor(a->coll) && !host_would_start(a, call, other) &&
+    if (other && !sk_coll_neighbor(a->coll) && !host_does_as_well(a, call, other, host) &&
         sk_guarded_other_allowed(a, &read))
         sides |= 1U << SK_GUARD_OTHER;
     return sides == 1U << SK_GUARD_SKEIN ? 0 : sides;
@@ -309,10 +320,13 @@ static bool is_compared(sk_coll coll)
     return sk_proc.guard_after >= 0 && !sk_select_forced(sk_proc.select, coll);
 }
 
-/* Calls of the other algorithm until it has used all slots that it takes by turns: few, if the messages are long. */
-static int64_t cold_calls(int size_class, bool lanes)
+/* Calls of the other algorithm until it has connected, or used all slots that it takes by turns: few, if the messages are
+ * long. */
+static int64_t cold_calls(int size_class, bool lanes, bool slots)
 {
     enum { FEWEST = 2 };
+    if (!slots)
+        return FEWEST;
     int64_t least = size_class > 0 ? INT64_C(1) << (size_class - 1) : 1,
             calls = SK_SHM_NEAR_BYTES / least;
     calls = calls < FEWEST ? FEWEST : calls > SK_SHM_NEAR_SLOTS ? SK_SHM_NEAR_SLOTS : calls;
@@ -339,7 +353,8 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
         return false;
     bool host = host_allowed(c, a) && sk_proc.world->keeps_comms;
     *tuned = host && tuned_to_host(a, &read.call, &ns);
-    unsigned sides = is_compared(a->coll) ? sides_of(c, a, host) : 0;
+    bool slots = false;
+    unsigned sides = is_compared(a->coll) ? sides_of(c, a, host, &slots) : 0;
     bool fixed = !(sides & ~(1U << SK_GUARD_SKEIN)) || (*tuned && bits_may_change(a));
     if (fixed && !*tuned)
         return false;
@@ -348,7 +363,7 @@ bool sk_guarded_persistent(sk_comm *c, const sk_args *a, sk_guard *out, bool *tu
     int64_t first = fixed ? INT64_MAX : first_calls(&read.call);
     *out = *tuned ? sk_guard_new_host(first, ns) : sk_guard_new(first);
     sk_guard_compare(out, sides);
-    warm(out, c, cold_calls(class_of(&read.call), false));
+    warm(out, c, cold_calls(class_of(&read.call), false, slots));
     return true;
 }
 
@@ -461,8 +476,9 @@ static sk_guard_verdict ask_apart(sk_guarded *g, sk_comm *c, const sk_args *a)
 sk_guard_verdict sk_guarded_ask(sk_guarded *g, sk_comm *c, const sk_args *a, int64_t bytes)
 {
     if (!g->guard.sides && g->guard.quiet <= 0) {
-        sk_guard_compare(&g->guard, sides_of(c, a, g->host_allowed));
-        warm(&g->guard, c, cold_calls(g->size_class, g->form != SK_BLOCKING));
+        bool slots;
+        sk_guard_compare(&g->guard, sides_of(c, a, g->host_allowed, &slots));
+        warm(&g->guard, c, cold_calls(g->size_class, g->form != SK_BLOCKING, slots));
     }
     g->bytes = bytes;
     if (g->form != SK_BLOCKING)
