@@ -49,7 +49,8 @@ enum {
     /* Long messages go in chunks: one is between the nodes while the next one is collected and the
      * last one handed out. */
     SK_HIER_CHUNK = 128 << 10,
-    SK_HIER_CHUNKS = 1 << 16, /* a call with more of them does not fit */
+    SK_HIER_CHAIN_CHUNK = 60 << 10, /* along a chain of nodes: TCP sends 64 KB without asking */
+    SK_HIER_CHUNKS = 1 << 16,       /* a call with more of them does not fit */
     /* Vectors from here on are reduced by all local ranks, a part each. Below, the second epoch
      * costs more than it saves. */
     SK_HIER_REDUCE_SPLIT = 16 << 10,

@@ -2,14 +2,16 @@
  * last one sends the prefix that it ends with to the first rank of the next node, which hands it to its local
  * ranks; scan and exscan.
  * cost      (M-1)(alpha + n beta), and two passes through the memory of a node
- * good for  few nodes with several ranks each that follow each other; calls back to back, which overlap
+ * good for  few nodes with several ranks each that follow each other, or long vectors; calls back to back, which overlap
  * short     the first rank of a node puts the prefix in front of its own vector, before others take that
- * long      chunks of 128 KiB: nodes further on combine one while those before combine the next
+ * long      prefixes go from rank to rank on a node, too, in chunks: ranks further on combine one while those before
+ *           combine the next
  * scratch   a chunk; two for exscan
  *
  * A rank never waits for ranks above it, so those below run ahead. */
 #include "coll/claim.h"
 #include "coll/phase/hier.h"
+#include "coll/phase/intra_reduce.h"
 #include "coll/phase/reduce.h"
 
 typedef struct chain {
@@ -19,6 +21,7 @@ typedef struct chain {
     bool takes;      /* there are nodes before mine */
     bool gives;      /* I end my node, and there are nodes behind it */
     bool joins;      /* short: see above */
+    bool is_long;    /* likewise */
     sk_span before;  /* the prefix of the nodes before */
     sk_span through; /* exscan: what I give, which is not my result */
 } chain;
@@ -108,6 +111,35 @@ static void put_in_front(const chain *x, sk_span before, sk_span result, sk_span
         sk_reduce(x->s, before, through);
 }
 
+/* Long: the prefix goes from rank to rank on the node, too. */
+static void hand_on(const chain *x, int64_t n, sk_span own, sk_span result, sk_span through)
+{
+    sk_span slot = {0}, before = exclusive(x) ? result : sk_elems_cut(x->c, x->before, 0, n);
+    int epoch = x->nlocal > 1 ? epoch_of(x, n, &slot) : 0;
+    bool last = x->me == x->nlocal - 1, adds = !last || x->gives || !exclusive(x);
+    sk_span with = last ? through : slot;
+    if (last && exclusive(x) && x->gives)
+        sk_fence(x->s); /* the chunk before is sent from there */
+    if (adds)
+        sk_copy(x->s, own, with);
+    sk_fence(x->s);
+    if (x->c->rank > 0) {
+        if (first(x))
+            sk_recv(x->s, before, x->c->rank - 1);
+        else
+            sk_take(x->s, x->c->rank - 1, slot, before);
+        sk_fence(x->s);
+        if (adds)
+            sk_reduce(x->s, before, with);
+        sk_fence(x->s);
+    }
+    if (!last) {
+        sk_post(x->s, epoch);
+        if (!exclusive(x))
+            sk_copy(x->s, slot, result);
+    }
+}
+
 static void build_chunk(const chain *x, int64_t from, int64_t n)
 {
     const sk_call *c = x->c;
@@ -115,6 +147,12 @@ static void build_chunk(const chain *x, int64_t from, int64_t n)
             before = sk_elems_cut(c, x->before, 0, n), through = result;
     if (exclusive(x) && x->gives)
         through = sk_elems_cut(c, x->through, 0, n);
+    if (x->is_long) {
+        hand_on(x, n, own, result, through);
+        if (x->gives)
+            sk_send(x->s, through, c->rank + 1);
+        return;
+    }
     if (x->nlocal > 1)
         combine_in_slots(x, n, own, before, result, through);
     else
@@ -134,19 +172,31 @@ static bool is_short(const sk_call *c)
     return sk_call_bytes(c) <= SK_MESSAGE_WAY / c->machine->max_per_node;
 }
 
+static bool is_long(const sk_call *c)
+{
+    return sk_call_bytes(c) > SK_HIER_REDUCE_SPLIT;
+}
+
+static int64_t chunk_elems(const sk_call *c)
+{
+    int64_t most = sk_hier_chunk_elems(c), n = sk_elems_in(c, SK_HIER_CHAIN_CHUNK);
+    return is_long(c) && n < most ? n : most;
+}
+
 static void build(sk_sched *s, const sk_call *c)
 {
     const sk_machine *m = c->machine;
-    int64_t n = sk_call_elems(c), most = sk_hier_chunk_elems(c);
+    int64_t n = sk_call_elems(c), most = chunk_elems(c);
     if (sk_call_bytes(c) == 0)
         return;
-    chain x = {.s = s, .c = c, .me = m->local_rank[c->rank], .joins = is_short(c)};
+    chain x = {
+        .s = s, .c = c, .me = m->local_rank[c->rank], .joins = is_short(c), .is_long = is_long(c)};
     sk_machine_local_ranks(m, c->rank, &x.nlocal);
     x.takes = c->rank > x.me;
     x.gives = x.me == x.nlocal - 1 && c->rank < c->nranks - 1;
     int chunks = sk_hier_chunks(n, most);
     int64_t longest = sk_hier_chunk_first(n, chunks, 1);
-    if (x.takes)
+    if (x.takes || (x.is_long && c->rank > 0 && c->coll == SK_SCAN))
         x.before = sk_scratch_typed(s, c->send.type, longest);
     if (x.gives && c->coll == SK_EXSCAN)
         x.through = sk_scratch_typed(s, c->send.type, longest);
@@ -163,17 +213,17 @@ static bool fits(const sk_call *c)
 
 static int64_t scratch(const sk_call *c)
 {
-    int64_t n = sk_call_elems(c), most = sk_hier_chunk_elems(c);
+    int64_t n = sk_call_elems(c), most = chunk_elems(c);
     return sk_vectors_scratch(c, 2, n < most ? n : most);
 }
 
 static void claim(const sk_cost_case *k, sk_cost *c)
 {
-    int64_t chunks = sk_claim_ceil(k->n / 8, sk_hier_chunk_elems(k->call));
+    int64_t chunks = sk_claim_ceil(k->n / 8, chunk_elems(k->call));
     sk_claim_off_node(k, c, 1, chunks * (k->nodes - 1), (k->nodes - 1) * k->n);
     c->max_senders = k->nodes - 1;
     c->node_sends = 0;
-    c->max_epochs = chunks * (is_short(k->call) ? 1 : 2);
+    c->max_epochs = chunks * (is_short(k->call) || is_long(k->call) ? 1 : 2);
 }
 
 #define CHAIN(COLL)                                                                                \
@@ -181,9 +231,8 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         .name = "chain", .coll = (COLL),                                                           \
         .about = "combine on every node, then node by node; few nodes, or calls back to back",     \
         .fits = fits, .scratch = scratch, .build = build, .claim = claim, .chain = true,           \
-        .rule = {{.when = SK_WHEN_NODES,                                                           \
-                  .below = SK_SET_SCAN_CHAIN,                                                      \
-                  .nodes = SK_SET_SCAN_CHAIN_NODES}},                                              \
+        .rule = {{.when = SK_WHEN_NODES, .nodes = SK_SET_SCAN_CHAIN_NODES},                        \
+                 {.when = SK_WHEN_NODES, .from = SK_SET_SCAN_CHAIN}},                              \
     }
 
 const sk_algo sk_scan_chain = CHAIN(SK_SCAN);
