@@ -52,7 +52,7 @@ enum {
     SK_HIER_CHAIN_CHUNK = 60 << 10, /* along a chain of nodes: TCP sends 64 KB without asking */
     SK_HIER_CHUNKS = 1 << 16,       /* a call with more of them does not fit */
     /* Vectors from here on are reduced by all local ranks, a part each. Below, the second epoch
-     * costs more than it saves. */
+     * costs more than it saves. Prefixes longer than this go from rank to rank on a node. */
     SK_HIER_REDUCE_SPLIT = 16 << 10,
     SK_HIER_SLICE = 256, /* shorter slices of longer blocks are not worth the epochs */
 

@@ -164,8 +164,9 @@ static bool nodes_hold(const sk_rule *r, const sk_settings *s, const sk_call *c,
                        size_t size)
 {
     int64_t most = sk_settings_int(s, r->nodes);
-    bool yes = c->machine->nnodes <= most;
-    say(why, size, "%d nodes %s %" PRId64 " (%s)", c->machine->nnodes, yes ? "<=" : ">", most,
+    int have = c->machine ? c->machine->nnodes : 1;
+    bool yes = have <= most;
+    say(why, size, "%d nodes %s %" PRId64 " (%s)", have, yes ? "<=" : ">", most,
         sk_setting_info_get(r->nodes)->var);
     return yes;
 }
@@ -191,7 +192,7 @@ sk_rule_result sk_rule_check(const sk_rule *r, const sk_settings *s, const sk_ca
         say(why, size, "%s", ranks);
         return SK_RULE_WRONG_SIZE;
     }
-    if (r->nodes ? !nodes_hold(r, s, c, kind, three) : !kind_holds(r, c, kind, three)) {
+    if (!kind_holds(r, c, kind, three) || (r->nodes && !nodes_hold(r, s, c, kind, three))) {
         say(why, size, "%s", kind);
         return SK_RULE_WRONG_KIND;
     }

@@ -347,7 +347,7 @@ static bool bounds_given(const sk_settings *set, sk_coll coll)
     for (const sk_algo *const *a = sk_algos(); *a; a++)
         for (int i = 0; (*a)->coll == coll && i < SK_RULES_MAX; i++) {
             const sk_rule *r = &(*a)->rule[i];
-            const sk_setting bound[] = {r->from, r->below, r->otherwise, r->ranks};
+            const sk_setting bound[] = {r->from, r->below, r->otherwise, r->ranks, r->nodes};
             for (size_t k = 0; k < sizeof bound / sizeof *bound; k++)
                 if (bound[k] && sk_settings_given(set, bound[k]))
                     return true;

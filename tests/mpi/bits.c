@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 20000, REPEATS = 12, NKINDS = 6 };
+enum { MOST = 20000, REPEATS = 12, NKINDS = 7 };
 
 static double *in, *out, *spare;
 static bool own, mixed;
 static MPI_Op sum;
 static uint64_t fingerprint = 14695981039346656037u;
 
-static const char *const kind_name[NKINDS] = {"allreduce", "iallreduce", "reduce",
-                                              "ireduce",   "scan",       "reduce_scatter_block"};
+static const char *const kind_name[NKINDS] = {
+    "allreduce", "iallreduce", "reduce", "ireduce", "scan", "iscan", "reduce_scatter_block"};
 
 static void add(void *a, void *b, int *n, MPI_Datatype *type)
 {
@@ -54,6 +54,10 @@ static int reduce(int kind, int n, int root, MPI_Comm comm)
         return me == root ? n : 0;
     case 4:
         MPI_Scan(in, out, n, MPI_DOUBLE, sum, comm);
+        return n;
+    case 5:
+        MPI_Iscan(in, out, n, MPI_DOUBLE, sum, comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
         return n;
     default:
         MPI_Reduce_scatter_block(in, out, n / p, MPI_DOUBLE, sum, comm);
@@ -98,6 +102,10 @@ static void look_alike(int kind, int n, int root, MPI_Comm comm)
     case 4:
         MPI_Scan(in, spare, units, type, MPI_SUM, comm);
         break;
+    case 5:
+        MPI_Iscan(in, spare, units, type, MPI_SUM, comm, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        break;
     default:
         MPI_Reduce_scatter_block(in, spare, units / n * (n / p), type, MPI_SUM, comm);
     }
@@ -112,7 +120,7 @@ static void add_to_fingerprint(int n)
 
 static bool is_nonblocking(int kind)
 {
-    return kind == 1 || kind == 3;
+    return kind == 1 || kind == 3 || kind == 5;
 }
 
 static void repeat(MPI_Comm comm, const char *where, int first_kind)

@@ -1,5 +1,6 @@
 /* unlike.c: calls that look different at some ranks, which must decide alike all the same.
  *   unlike empty      a rank without data passes one address twice
+ *   unlike first      rank 0 passes no buffer for the result of exscan, which it has none of
  *   unlike in-place   arrays that are not significant end at the end of the memory
  *   unlike one-buffer  some ranks pass one buffer for both sides, with blocks that do not overlap
  *   unlike types      one rank has types of its own, so its calls are not cached
@@ -36,6 +37,20 @@ static void empty(void)
                       MPI_COMM_WORLD);
         for (int i = 1; me && i < p; i++)
             CHECK(out[i] == 100 * i + me, "alltoallv %d: %d from rank %d", k, out[i], i);
+    }
+}
+
+static void first_rank(void)
+{
+    int me = test_rank(), one = 1, before[2];
+    MPI_Request q;
+    for (int k = 0; k < CALLS; k++) {
+        test_watch(20, "exscan, %d", k);
+        before[0] = before[1] = me ? -1 : 0;
+        MPI_Exscan(&one, me ? &before[0] : NULL, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Iexscan(&one, me ? &before[1] : NULL, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+        CHECK(before[0] == me && before[1] == me, "exscan %d: %d, %d", k, before[0], before[1]);
     }
 }
 
@@ -371,6 +386,8 @@ int main(int argc, char **argv)
                       &provided);
     if (strcmp(what, "empty") == 0)
         empty();
+    else if (strcmp(what, "first") == 0)
+        first_rank();
     else if (strcmp(what, "in-place") == 0)
         in_place();
     else if (strcmp(what, "one-buffer") == 0)

@@ -233,7 +233,7 @@ static void every_collective_has_an_algorithm_for_every_call(void **state)
             for (int i = 0; i < SK_RULES_MAX; i++) {
                 const sk_rule *r = &(*a)->rule[i];
                 any |= (int)(*a)->coll == coll && r->when == SK_WHEN_ANY && !r->from && !r->below &&
-                       !r->ranks;
+                       !r->ranks && !r->nodes;
             }
         if (!any)
             fail_msg("no algorithm for every %s", sk_coll_name((sk_coll)coll));

@@ -183,6 +183,14 @@ static int64_t chunk_elems(const sk_call *c)
     return is_long(c) && n < most ? n : most;
 }
 
+/* Does the prefix before my vector need memory beside my result? */
+static bool keeps_before(const chain *x)
+{
+    if (x->is_long)
+        return x->c->rank > 0 && !exclusive(x);
+    return x->takes && !(x->joins && !first(x));
+}
+
 static void build(sk_sched *s, const sk_call *c)
 {
     const sk_machine *m = c->machine;
@@ -196,7 +204,7 @@ static void build(sk_sched *s, const sk_call *c)
     x.gives = x.me == x.nlocal - 1 && c->rank < c->nranks - 1;
     int chunks = sk_hier_chunks(n, most);
     int64_t longest = sk_hier_chunk_first(n, chunks, 1);
-    if (x.takes || (x.is_long && c->rank > 0 && c->coll == SK_SCAN))
+    if (keeps_before(&x))
         x.before = sk_scratch_typed(s, c->send.type, longest);
     if (x.gives && c->coll == SK_EXSCAN)
         x.through = sk_scratch_typed(s, c->send.type, longest);
@@ -208,7 +216,8 @@ static void build(sk_sched *s, const sk_call *c)
 
 static bool fits(const sk_call *c)
 {
-    return sk_hier_reduction_fits(c) && sk_hier_reduces_in_shm(c) && sk_hier_in_order(c);
+    return sk_hier_reduction_fits(c) && sk_hier_reduces_in_shm(c) && sk_hier_in_order(c) &&
+           sk_hier_chunks(sk_call_elems(c), chunk_elems(c)) < SK_HIER_CHUNKS;
 }
 
 static int64_t scratch(const sk_call *c)
@@ -231,8 +240,8 @@ static void claim(const sk_cost_case *k, sk_cost *c)
         .name = "chain", .coll = (COLL),                                                           \
         .about = "combine on every node, then node by node; few nodes, or calls back to back",     \
         .fits = fits, .scratch = scratch, .build = build, .claim = claim, .chain = true,           \
-        .rule = {{.when = SK_WHEN_NODES, .nodes = SK_SET_SCAN_CHAIN_NODES},                        \
-                 {.when = SK_WHEN_NODES, .from = SK_SET_SCAN_CHAIN}},                              \
+        .rule = {{.when = SK_WHEN_NODES, .from = SK_SET_SCAN_CHAIN},                               \
+                 {.when = SK_WHEN_NODES, .nodes = SK_SET_SCAN_CHAIN_NODES}},                       \
     }
 
 const sk_algo sk_scan_chain = CHAIN(SK_SCAN);

@@ -141,7 +141,7 @@ static bool run(sk_args *a, sk_comm *c, sk_descriptor *x, sk_guard_verdict v, do
     return true;
 }
 
-/* All nonblocking calls of this collective here are the host's, of any size. */
+/* All nonblocking calls of this collective here are the host's, of any size, type and operation. */
 static bool start_at_host(const sk_args *a, sk_comm *c, sk_host_reason why)
 {
     if (a->form == SK_NONBLOCKING)
@@ -432,7 +432,7 @@ __attribute__((noinline)) static bool dispatch_new(sk_args *a, sk_comm *c, MPI_R
     if (a->form != SK_BLOCKING && c->requests_written && sk_coll_irregular(a->coll))
         return pass_to_host(a, c, SK_HOST_FORTRAN);
     if (a->form == SK_NONBLOCKING && sk_guarded_host_is_safe(c, a))
-        return start_at_host(a, c, SK_HOST_FASTER);
+        return pass_to_host(a, c, SK_HOST_FASTER); /* others of this collective may be Skein's */
     if (sk_proc.checking && a->form == SK_BLOCKING && !c->in_check)
         return sk_check_call(a, c, sk_dispatch, rc);
     if (sk_coll_neighbor(a->coll) && !sk_topo_get(c))
