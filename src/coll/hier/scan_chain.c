@@ -21,7 +21,7 @@ typedef struct chain {
     bool takes;      /* there are nodes before mine */
     bool gives;      /* I end my node, and there are nodes behind it */
     bool joins;      /* short: see above */
-    bool is_long;    /* likewise */
+    bool hands_on;   /* long, or I am alone on my node */
     sk_span before;  /* the prefix of the nodes before */
     sk_span through; /* exscan: what I give, which is not my result */
 } chain;
@@ -70,35 +70,21 @@ static void combine_in_slots(const chain *x, int64_t n, sk_span own, sk_span bef
         sk_fold_local(x->s, 0, x->nlocal, slot, through);
 }
 
-static void combine_alone(const chain *x, sk_span own, sk_span result, sk_span through)
-{
-    if (!exclusive(x)) {
-        sk_copy(x->s, own, result);
-    } else if (x->gives) {
-        sk_fence(x->s); /* the chunk before is sent from there */
-        sk_copy(x->s, own, through);
-    }
-    sk_fence(x->s);
-}
-
 /* The prefix of the nodes before mine, which my node's first rank receives. */
 static void take_before(const chain *x, int64_t n, sk_span before)
 {
-    sk_span slot = {0};
-    int epoch = x->nlocal > 1 ? epoch_of(x, n, &slot) : 0;
-    if (!first(x)) {
-        sk_take(x->s, x->c->rank - x->me, slot, before);
-    } else {
+    sk_span slot;
+    int epoch = epoch_of(x, n, &slot);
+    if (first(x)) {
         sk_recv(x->s, before, x->c->rank - 1);
-        if (x->nlocal > 1) {
-            sk_fence(x->s);
-            sk_copy(x->s, before, slot);
-            sk_fence(x->s);
-            sk_post(x->s, epoch);
-            return;
-        }
+        sk_fence(x->s);
+        sk_copy(x->s, before, slot);
+        sk_fence(x->s);
+        sk_post(x->s, epoch);
+    } else {
+        sk_take(x->s, x->c->rank - x->me, slot, before);
+        sk_fence(x->s);
     }
-    sk_fence(x->s);
 }
 
 static void put_in_front(const chain *x, sk_span before, sk_span result, sk_span through)
@@ -111,7 +97,7 @@ static void put_in_front(const chain *x, sk_span before, sk_span result, sk_span
         sk_reduce(x->s, before, through);
 }
 
-/* Long: the prefix goes from rank to rank on the node, too. */
+/* The prefix goes from rank to rank on the node, too. */
 static void hand_on(const chain *x, int64_t n, sk_span own, sk_span result, sk_span through)
 {
     sk_span slot = {0}, before = exclusive(x) ? result : sk_elems_cut(x->c, x->before, 0, n);
@@ -147,21 +133,16 @@ static void build_chunk(const chain *x, int64_t from, int64_t n)
             before = sk_elems_cut(c, x->before, 0, n), through = result;
     if (exclusive(x) && x->gives)
         through = sk_elems_cut(c, x->through, 0, n);
-    if (x->is_long) {
+    if (x->hands_on) {
         hand_on(x, n, own, result, through);
-        if (x->gives)
-            sk_send(x->s, through, c->rank + 1);
-        return;
-    }
-    if (x->nlocal > 1)
+    } else {
         combine_in_slots(x, n, own, before, result, through);
-    else
-        combine_alone(x, own, result, through);
-    if (x->takes && !(x->joins && x->nlocal > 1)) {
-        take_before(x, n, before);
-        put_in_front(x, before, result, through);
+        if (x->takes && !x->joins) {
+            take_before(x, n, before);
+            put_in_front(x, before, result, through);
+        }
+        sk_fence(x->s);
     }
-    sk_fence(x->s);
     if (x->gives)
         sk_send(x->s, through, c->rank + 1);
 }
@@ -186,7 +167,7 @@ static int64_t chunk_elems(const sk_call *c)
 /* Does the prefix before my vector need memory beside my result? */
 static bool keeps_before(const chain *x)
 {
-    if (x->is_long)
+    if (x->hands_on)
         return x->c->rank > 0 && !exclusive(x);
     return x->takes && !(x->joins && !first(x));
 }
@@ -197,16 +178,16 @@ static void build(sk_sched *s, const sk_call *c)
     int64_t n = sk_call_elems(c), most = chunk_elems(c);
     if (sk_call_bytes(c) == 0)
         return;
-    chain x = {
-        .s = s, .c = c, .me = m->local_rank[c->rank], .joins = is_short(c), .is_long = is_long(c)};
+    chain x = {.s = s, .c = c, .me = m->local_rank[c->rank], .joins = is_short(c)};
     sk_machine_local_ranks(m, c->rank, &x.nlocal);
+    x.hands_on = is_long(c) || x.nlocal == 1;
     x.takes = c->rank > x.me;
     x.gives = x.me == x.nlocal - 1 && c->rank < c->nranks - 1;
     int chunks = sk_hier_chunks(n, most);
     int64_t longest = sk_hier_chunk_first(n, chunks, 1);
     if (keeps_before(&x))
         x.before = sk_scratch_typed(s, c->send.type, longest);
-    if (x.gives && c->coll == SK_EXSCAN)
+    if (x.gives && exclusive(&x))
         x.through = sk_scratch_typed(s, c->send.type, longest);
     for (int i = 0; i < chunks; i++) {
         int64_t from = sk_hier_chunk_first(n, chunks, i);
